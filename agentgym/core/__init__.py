@@ -1,0 +1,40 @@
+"""The contract every environment keeps; it knows no environment, agent or trainer."""
+
+from agentgym.core.command import Command, Param, grammar, match_call
+from agentgym.core.data import cache_root, data_root, find_data
+from agentgym.core.env import Edition, Opening, Outcome, TextEnv, shorten
+from agentgym.core.errors import AgentGymError
+from agentgym.core.expert import Expert
+from agentgym.core.extras import installed, require
+from agentgym.core.registry import EnvCard, cards, find_card, make, register, resolve_id
+from agentgym.core.space import UnicodeText
+from agentgym.core.task import SPLITS, Task, TaskSet
+
+__all__ = [
+    "SPLITS",
+    "AgentGymError",
+    "Command",
+    "Edition",
+    "EnvCard",
+    "Expert",
+    "Opening",
+    "Outcome",
+    "Param",
+    "Task",
+    "TaskSet",
+    "TextEnv",
+    "UnicodeText",
+    "cache_root",
+    "cards",
+    "data_root",
+    "find_card",
+    "find_data",
+    "grammar",
+    "installed",
+    "make",
+    "match_call",
+    "register",
+    "require",
+    "resolve_id",
+    "shorten",
+]

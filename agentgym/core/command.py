@@ -1,0 +1,193 @@
+"""The action grammar of an environment, declared once.
+
+A `Command` is one line of the grammar: "craft {count} {item} using {ingredients}". From it come
+the line in the instructions, the JSON schema a model calls as a tool, and the translation between
+a tool call and the bare action text, both ways, so that the three action formats cannot disagree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+ParamType = Literal["string", "integer", "number", "boolean"]
+
+_FIELD = re.compile(r"\{(\w+)\}")
+_PATTERNS: dict[ParamType, str] = {
+    "string": r"\S(?:.*\S)?",
+    "integer": r"-?\d+",
+    "number": r"-?\d+(?:\.\d+)?",
+    "boolean": r"true|false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One argument of a command.
+
+    Attributes:
+        name: the field of the template it fills.
+        description: what it is, one phrase.
+        type: JSON type.
+        choices: the values allowed, or empty where any of the type will do.
+    """
+
+    name: str
+    description: str
+    type: ParamType = "string"
+    choices: tuple[str, ...] = ()
+
+    def schema(self) -> dict[str, Any]:
+        """Return the parameter's JSON schema."""
+        schema: dict[str, Any] = {"type": self.type, "description": self.description}
+        if self.choices:
+            schema["enum"] = list(self.choices)
+        return schema
+
+    def text(self, value: Any) -> str:
+        """Return `value` as it stands in an action.
+
+        Raises:
+            ValueError: if the value has the wrong type or is not one of the choices.
+        """
+        if self.type == "boolean":
+            text = str(value).lower()
+        elif isinstance(value, bool | list | dict) or value is None:
+            raise ValueError(f"argument {self.name!r} must be of type {self.type}, got {value!r}")
+        else:
+            if isinstance(value, float) and value.is_integer() and self.type == "integer":
+                value = int(value)
+            text = str(value).strip()
+        if not re.fullmatch(_PATTERNS[self.type], text, re.DOTALL):
+            raise ValueError(f"argument {self.name!r} must be of type {self.type}, got {value!r}")
+        if self.choices and text not in self.choices:
+            raise ValueError(
+                f"argument {self.name!r} must be one of {', '.join(self.choices)}, got {value!r}"
+            )
+        return text
+
+
+@dataclass(frozen=True)
+class Command:
+    """One kind of action.
+
+    Args:
+        name: identifier, used as the tool's name ("craft").
+        template: the action text with one `{field}` a parameter.
+        description: what it does, one sentence.
+        params: the parameters, each a field of the template.
+
+    >>> get = Command("get", "get {count} {item}", "Take an item.",
+    ...               (Param("count", "how many", "integer"), Param("item", "the item's name")))
+    >>> get.render({"count": 2, "item": "oak log"})
+    'get 2 oak log'
+    >>> get.match("get 2 oak log")
+    {'count': 2, 'item': 'oak log'}
+    """
+
+    name: str
+    template: str
+    description: str
+    params: tuple[Param, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise ValueError(f"command name {self.name!r} must be an identifier")
+        fields = _FIELD.findall(self.template)
+        if sorted(fields) != sorted(p.name for p in self.params):
+            raise ValueError(
+                f"command {self.name!r}: template fields {fields} and parameters "
+                f"{[p.name for p in self.params]} must be the same"
+            )
+
+    @property
+    def usage(self) -> str:
+        """The template as people read it: "get [count] [item]"."""
+        return _FIELD.sub(r"[\1]", self.template)
+
+    def render(self, arguments: Mapping[str, Any]) -> str:
+        """Return the action text of a call with these arguments.
+
+        Raises:
+            ValueError: naming the argument that is missing, unknown or of the wrong type.
+        """
+        names = [p.name for p in self.params]
+        expected = f"{self.name} takes {', '.join(names) if names else 'no arguments'}"
+        for name in arguments:
+            if name not in names:
+                raise ValueError(f"unknown argument {name!r}: {expected}")
+        for name in names:
+            if name not in arguments:
+                raise ValueError(f"missing argument {name!r}: {expected}")
+        texts = {p.name: p.text(arguments[p.name]) for p in self.params}
+        return _FIELD.sub(lambda m: texts[m[1]], self.template)
+
+    def match(self, action: str) -> dict[str, Any] | None:
+        """Return the arguments with which this command renders to `action`, or None."""
+        found = self._pattern.fullmatch(action.strip())
+        if found is None:
+            return None
+        return {p.name: _value(p.type, found[p.name]) for p in self.params}
+
+    def schema(self) -> dict[str, Any]:
+        """Return the command as an OpenAI-style tool."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": {
+                    "type": "object",
+                    "properties": {p.name: p.schema() for p in self.params},
+                    "required": [p.name for p in self.params],
+                    "additionalProperties": False,
+                },
+            },
+        }
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        types = {p.name: p for p in self.params}
+        parts = []
+        for i, part in enumerate(_FIELD.split(self.template)):
+            if i % 2 == 0:
+                parts.append(re.escape(part))
+                continue
+            param = types[part]
+            inner = "|".join(map(re.escape, param.choices)) or _PATTERNS[param.type]
+            parts.append(f"(?P<{part}>{inner})")
+        return re.compile("".join(parts), re.DOTALL)
+
+
+def grammar(commands: Iterable[Command]) -> str:
+    """Return the lines that list the commands in an environment's instructions.
+
+    >>> print(grammar([Command("look", "look around", "Describe the room.")]))
+    - look around: Describe the room.
+    """
+    return "\n".join(f"- {c.usage}: {c.description}" for c in commands)
+
+
+def match_call(commands: Iterable[Command], action: str) -> tuple[Command, dict[str, Any]] | None:
+    """Return the first command that can render to `action` and its arguments, or None.
+
+    Commands are tried in order, so the more specific ones stand first.
+    """
+    for command in commands:
+        arguments = command.match(action)
+        if arguments is not None:
+            return command, arguments
+    return None
+
+
+def _value(kind: ParamType, text: str) -> Any:
+    if kind == "integer":
+        return int(text)
+    if kind == "number":
+        return float(text)
+    if kind == "boolean":
+        return text == "true"
+    return text

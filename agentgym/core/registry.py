@@ -1,0 +1,138 @@
+"""Which environments there are.
+
+Every environment is registered with Gymnasium under one id, so `gymnasium.make` is the only way to
+make one; this table adds what Gymnasium's spec has no room for (the short name, the extra that
+installs it) and is what `agentgym list` shows. Entry points are strings: listing imports nothing.
+
+Gymnasium's passive checker and order-enforcing wrapper are left off: `TextEnv` enforces the order
+itself, and the checker here is run over every id by the tests, which costs users nothing a step.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any, cast
+
+import gymnasium
+
+from agentgym.core.env import TextEnv
+from agentgym.core.errors import BrokenContract, MissingExtra, UnknownEnvironment
+from agentgym.core.extras import installed
+
+
+@dataclass(frozen=True, slots=True)
+class EnvCard:
+    """What is known of an environment before it is imported.
+
+    Attributes:
+        id: Gymnasium id ("agentgym/TextCraft-v0").
+        entry_point: "module:Class".
+        summary: what the agent does there, one line.
+        extra: the extra of agentgym that installs it, or "".
+        modules: modules that must be importable for it to run.
+    """
+
+    id: str
+    entry_point: str
+    summary: str
+    extra: str = ""
+    modules: tuple[str, ...] = ()
+
+    @property
+    def short_name(self) -> str:
+        """The id without namespace and version: "TextCraft"."""
+        return self.id.rpartition("/")[2].rpartition("-v")[0]
+
+    @property
+    def installed(self) -> bool:
+        """Whether everything it needs is installed."""
+        return all(installed(module) for module in self.modules)
+
+    def load(self) -> type[TextEnv]:
+        """Import and return the environment's class."""
+        module, _, name = self.entry_point.partition(":")
+        return cast(type[TextEnv], getattr(importlib.import_module(module), name))
+
+
+_cards: dict[str, EnvCard] = {}
+
+
+def register(card: EnvCard) -> None:
+    """Register an environment with Gymnasium and in this table."""
+    _cards[card.id] = card
+    gymnasium.register(
+        id=card.id,
+        entry_point=card.entry_point,
+        disable_env_checker=True,
+        order_enforce=False,
+    )
+
+
+def cards() -> tuple[EnvCard, ...]:
+    """Return every registered card, in order of registration."""
+    return tuple(_cards.values())
+
+
+def find_card(name: str) -> EnvCard:
+    """Return the card of an id or a short name, whatever its case.
+
+    Raises:
+        UnknownEnvironment: if there is none; the message offers the nearest.
+
+    >>> find_card("textcraft").id
+    'agentgym/TextCraft-v0'
+    """
+    folded = name.lower()
+    for card in _cards.values():
+        if folded in (card.id.lower(), card.short_name.lower(), card.id.rpartition("/")[2].lower()):
+            return card
+    raise UnknownEnvironment("environment", name, [c.short_name for c in _cards.values()])
+
+
+def resolve_id(name: str) -> str:
+    """Return the Gymnasium id of a name: a short name, an id, or "module:id" of anyone's own.
+
+    Raises:
+        UnknownEnvironment: if nothing is registered under it.
+    """
+    module, colon, rest = name.partition(":")
+    if colon and module:
+        try:
+            importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            raise UnknownEnvironment(
+                "environment", name, [], f"The module {module!r} cannot be imported: {error}."
+            ) from error
+        name = rest
+    if name in gymnasium.registry:
+        return name
+    return find_card(name).id
+
+
+def make(name: str, **kwargs: Any) -> TextEnv:
+    """Make an environment by id or short name.
+
+    The same as `gymnasium.make(...).unwrapped`, with errors that say what to do.
+
+    Args:
+        name: "textcraft", "agentgym/TextCraft-v0" or "my_package:MyEnv-v0".
+        kwargs: options of `TextEnv` and of the environment itself.
+
+    Raises:
+        UnknownEnvironment: if there is no such environment.
+        MissingExtra: if an optional dependency is not installed.
+        BrokenContract: if the id is registered but is not a `TextEnv`.
+    """
+    env_id = resolve_id(name)
+    card = _cards.get(env_id)
+    if card is not None and not card.installed:
+        module = next(m for m in card.modules if not installed(m))
+        raise MissingExtra(f"The {card.short_name} environment", card.extra, module)
+    env = gymnasium.make(env_id, **kwargs).unwrapped
+    if not isinstance(env, TextEnv):
+        raise BrokenContract(
+            f"{env_id} makes a {type(env).__name__}, which is not an agentgym.TextEnv; see "
+            "docs/own-environment.md for the contract"
+        )
+    return env

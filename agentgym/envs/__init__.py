@@ -1,0 +1,41 @@
+"""The environments. One folder each, all alike inside; none imports another.
+
+Registration names entry points as strings, so `import agentgym` imports no environment.
+"""
+
+from agentgym.core.registry import EnvCard, register
+
+BUILTIN = (
+    EnvCard(
+        "agentgym/TextCraft-v0",
+        "agentgym.envs.textcraft.env:TextCraftEnv",
+        "Craft a Minecraft item from a list of recipes.",
+    ),
+    EnvCard(
+        "agentgym/Maze-v0",
+        "agentgym.envs.maze.env:MazeEnv",
+        "Walk to a goal in a maze, feeling only the nearest walls.",
+    ),
+    EnvCard(
+        "agentgym/Wordle-v0",
+        "agentgym.envs.wordle.env:WordleEnv",
+        "Guess a hidden five-letter word in six attempts.",
+    ),
+    EnvCard(
+        "agentgym/BabyAI-v0",
+        "agentgym.envs.babyai.env:BabyAIEnv",
+        "Follow an instruction in a grid world of rooms, doors and objects.",
+        extra="babyai",
+        modules=("minigrid",),
+    ),
+    EnvCard(
+        "agentgym/SciWorld-v0",
+        "agentgym.envs.sciworld.env:SciWorldEnv",
+        "Carry out a grade-school science experiment in a simulated house.",
+        extra="sciworld",
+        modules=("scienceworld",),
+    ),
+)
+
+for _card in BUILTIN:
+    register(_card)
