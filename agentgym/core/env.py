@@ -105,6 +105,10 @@ class TextEnv(gymnasium.Env[str, str]):
     """The action grammar; empty where it cannot be listed."""
     max_action_length: ClassVar[int] = 10_000
     """Longer actions are refused unread, so that no parser meets a megabyte."""
+    multiline_actions: ClassVar[bool] = False
+    """Whether an action may have several lines (SQL); elsewhere the first line is the action."""
+    blocking: ClassVar[bool] = False
+    """Whether a step waits for another process; the rollout then steps it in a thread."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}  # type: ignore[misc]
 
