@@ -1,9 +1,9 @@
 """Who acts.
 
 There are two kinds of agents. An `Agent` is handed the observation and returns an action: the
-expert, a random policy, a person, your own code. A `ChatAgent` is a language model: it is handed the
-whole conversation and returns a reply, from which the rollout reads an action. Episodes run many at
-a time, so an agent never keeps the state of an episode in itself: `Agent.start` gives each episode
+expert, a random policy, a person, your own code. A `ChatAgent` is a language model: it is handed
+the whole conversation and returns a reply, from which the rollout reads an action. Episodes run
+many at a time, so an agent never keeps the state of an episode in itself: `Agent.start` gives each episode
 its own copy, and a `ChatAgent` is told with every call which episode it is for.
 """
 
