@@ -21,7 +21,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env as gymnasium_check_env
 
 from agentgym.core.command import match_call
-from agentgym.core.env import TextEnv
+from agentgym.core.env import TextEnv, load_tasks
 from agentgym.core.errors import AgentGymError, BrokenContract
 from agentgym.core.registry import make
 
@@ -145,8 +145,13 @@ def _class_attributes(env: TextEnv, episodes: int) -> None:
 
 def _task_set(env: TextEnv, episodes: int) -> None:
     """The task set is frozen: reloading it gives the same digest."""
+    first = load_tasks(type(env), env.edition, env.data_dir)
     again = type(env).load_tasks(env.edition, env.data_dir)
-    assert again.digest == env.tasks.digest, "loading the tasks again gives another digest"
+    assert again.digest == first.digest, "loading the tasks again gives another digest"
+    args, kwargs = env._init_arguments  # which may choose tasks of their own
+    twin = type(env)(*args, **kwargs)
+    assert twin.tasks.digest == env.tasks.digest, "the same options give other tasks"
+    twin.close()
     assert len(env.tasks) > 0, "there are no tasks"
     json.dumps([dict(t.spec) for t in env.tasks[:100]])
 
