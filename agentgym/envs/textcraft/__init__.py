@@ -1,0 +1,1 @@
+"""TextCraft: craft a Minecraft item from a list of recipes."""
