@@ -1,0 +1,1 @@
+"""Wordle: guess a hidden word from the feedback on each letter."""
