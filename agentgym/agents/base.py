@@ -3,8 +3,8 @@
 There are two kinds of agents. An `Agent` is handed the observation and returns an action: the
 expert, a random policy, a person, your own code. A `ChatAgent` is a language model: it is handed
 the whole conversation and returns a reply, from which the rollout reads an action. Episodes run
-many at a time, so an agent never keeps the state of an episode in itself: `Agent.start` gives each episode
-its own copy, and a `ChatAgent` is told with every call which episode it is for.
+many at a time, so an agent never keeps the state of an episode in itself: `Agent.start` gives each
+episode its own copy, and a `ChatAgent` is told with every call which episode it is for.
 """
 
 from __future__ import annotations
@@ -72,8 +72,10 @@ class Agent(ABC):
         """Prepare for an episode; `self.env` and `self.rng` are there. Override where needed."""
 
     @abstractmethod
-    def act(self, observation: str, info: Mapping[str, Any]) -> str | tuple[str, str]:
-        """Return the bare action, or (thought, action).
+    def act(
+        self, observation: str, info: Mapping[str, Any]
+    ) -> str | tuple[str, str] | tuple[str, None] | None:
+        """Return the bare action, or (thought, action); None for an action forfeits the round.
 
         Args:
             observation: the text that `reset` or `step` last returned.

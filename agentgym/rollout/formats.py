@@ -73,9 +73,15 @@ class ActionFormat(ABC):
         """Return the tool schemas to offer a model that takes them."""
         return []
 
-    def instructions(self, profile: EnvProfile) -> str:
-        """Return the first message of a conversation."""
-        return f"{profile.instructions.strip()}\n\n{self.guide(profile).strip()}"
+    def instructions(self, profile: EnvProfile, *, tools: bool = False) -> str:
+        """Return the first message of a conversation.
+
+        Args:
+            profile: the environment.
+            tools: whether the model is given the tool schemas, so that they need not be listed.
+        """
+        guide = "Act by calling one tool at a time." if tools else self.guide(profile)
+        return f"{profile.instructions.strip()}\n\n{guide.strip()}"
 
 
 class React(ActionFormat):

@@ -1,0 +1,168 @@
+"""What is to be played: which tasks of which environments, how often, from which seed.
+
+A plan is a plain list, made before anything runs, so that it can be counted, shown, cut and
+compared with what a run folder already holds. The seed of a job follows from its names alone:
+leaving tasks out of a plan, or adding some, changes no other episode.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentgym.core import Task, TaskSet, make
+from agentgym.core.errors import InvalidConfig
+from agentgym.rollout.episode import episode_key
+
+
+class EnvChoice(BaseModel):
+    """An environment and the tasks of it that are meant.
+
+    Attributes:
+        env_id: Gymnasium id, or "module:id" for environments of one's own.
+        edition: edition of the tasks.
+        split: split of the tasks.
+        max_rounds: rounds before truncation; None takes the edition's default.
+        options: other keyword arguments of the environment.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    env_id: str
+    edition: str = "mini"
+    split: str = "eval"
+    max_rounds: int | None = None
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    def make_arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments the environment is made with."""
+        return {
+            **self.options,
+            "edition": self.edition,
+            "split": self.split,
+            "max_rounds": self.max_rounds,
+        }
+
+    @property
+    def identity(self) -> str:
+        """Text that is equal exactly for equal choices, to pool environments by."""
+        return self.model_dump_json()
+
+
+class Job(NamedTuple):
+    """One episode to be played.
+
+    Attributes:
+        env: the environment.
+        task: the task.
+        attempt: which of the repeated attempts, from 0.
+        seed: what `reset` is given; the same for every attempt at a task.
+        agent_seed: what the agent is given; differs from attempt to attempt.
+    """
+
+    env: EnvChoice
+    task: Task
+    attempt: int
+    seed: int
+    agent_seed: int
+
+    @property
+    def key(self) -> str:
+        """Identifies the attempt within a run, as `Episode.key` does."""
+        return episode_key(self.env.env_id, self.env.edition, self.task.id, self.attempt)
+
+
+def plan(
+    envs: Sequence[EnvChoice],
+    *,
+    tasks: int | None = None,
+    task_ids: Sequence[str] | None = None,
+    attempts: int = 1,
+    seed: int = 0,
+) -> list[Job]:
+    """Return the jobs of an evaluation or a collection, environment by environment.
+
+    Args:
+        envs: the environments.
+        tasks: how many tasks of each split, spread evenly over it; None takes all.
+        task_ids: exactly these tasks instead ("textcraft_12"), each of the environment it names.
+        attempts: how often each task is played.
+        seed: the run's seed.
+
+    Raises:
+        InvalidConfig: if a number is out of range, or a split or the list leaves no task.
+        UnknownTask: if a task id does not exist.
+    """
+    if attempts < 1:
+        raise InvalidConfig(f"attempts must be at least 1, got {attempts}")
+    if tasks is not None and tasks < 1:
+        raise InvalidConfig(f"tasks must be at least 1, got {tasks}")
+    sets = [(choice, _task_set(choice)) for choice in envs]
+    jobs = [
+        Job(choice, task, attempt, *_seeds(seed, choice, task, attempt))
+        for choice, chosen in _choose(sets, tasks, task_ids)
+        for task in chosen
+        for attempt in range(attempts)
+    ]
+    if not jobs:
+        raise InvalidConfig("the plan is empty: name an environment and a split that has tasks")
+    return jobs
+
+
+def _choose(
+    sets: Sequence[tuple[EnvChoice, TaskSet]], tasks: int | None, task_ids: Sequence[str] | None
+) -> Iterator[tuple[EnvChoice, Sequence[Task]]]:
+    if task_ids is None:
+        for choice, task_set in sets:
+            split = task_set.split(choice.split)
+            if not split:
+                raise InvalidConfig(
+                    f"the {choice.edition} edition of {choice.env_id} has no {choice.split} tasks"
+                )
+            yield choice, spread(split, tasks)
+        return
+    names = {task_set.name for _, task_set in sets}
+    for task_id in task_ids:
+        if task_id.rpartition("_")[0] not in names:
+            raise InvalidConfig(f"task {task_id!r} belongs to none of: {', '.join(sorted(names))}")
+    for choice, task_set in sets:
+        ids = [t for t in task_ids if t.rpartition("_")[0] == task_set.name]
+        if ids:
+            yield choice, [task_set.get(t) for t in dict.fromkeys(ids)]
+
+
+def spread(tasks: Sequence[Task], count: int | None) -> Sequence[Task]:
+    """Return `count` tasks spread evenly over a sequence, or all of them.
+
+    >>> spread("abcdef", 3)
+    ['a', 'c', 'e']
+    """
+    if count is None or count >= len(tasks):
+        return tasks
+    return [tasks[i * len(tasks) // count] for i in range(count)]
+
+
+def derive_seed(*parts: object) -> int:
+    """Return a seed in [0, 2^31) that follows from the parts alone.
+
+    >>> derive_seed(0, "textcraft_1") == derive_seed(0, "textcraft_1")
+    True
+    """
+    digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:4], "big") & 0x7FFFFFFF
+
+
+def _seeds(seed: int, choice: EnvChoice, task: Task, attempt: int) -> tuple[int, int]:
+    names = (seed, choice.env_id, choice.edition, task.id)
+    return derive_seed("environment", *names), derive_seed("agent", *names, attempt)
+
+
+def _task_set(choice: EnvChoice) -> TaskSet:
+    env = make(choice.env_id, **choice.make_arguments())
+    try:
+        return env.tasks
+    finally:
+        env.close()

@@ -1,0 +1,345 @@
+"""One episode: an agent meets an environment.
+
+Two loops with one shape. `play` is for agents that map an observation to an action; it is
+synchronous and runs where the environment is. `converse` is for language models; it awaits the
+model, and reaches the environment through a worker. What breaks is caught where it crosses into the
+loop and becomes part of the record: a broken episode is data, not a crash.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from agentgym.agents.base import Agent, ChatAgent, ContextOverflow, ModelError
+from agentgym.agents.message import Message, Reply, ToolCall, Usage
+from agentgym.rollout.conversation import Conversation
+from agentgym.rollout.episode import Episode, Failure, Status, Step
+from agentgym.rollout.formats import ActionFormat, FormatError, find_format
+from agentgym.rollout.host import EnvHost, WorkerDied, advance, begin
+from agentgym.rollout.limits import Limits, RunAborted
+from agentgym.rollout.plan import Job, derive_seed
+from agentgym.rollout.profile import EnvProfile
+from agentgym.rollout.workers import Worker
+
+NO_ACTION = "No action was given; this round is lost."
+
+
+class _Stop(Exception):
+    """Leaves an episode early, with the record of why."""
+
+    def __init__(self, status: Status, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.status, self.failure = status, failure
+
+
+def _failure(where: Any, error: BaseException) -> Failure:
+    return Failure(where=where, type=type(error).__name__, message=str(error))
+
+
+class _Log:
+    """Gathers an episode's record while it is played."""
+
+    def __init__(self, job: Job, agent: str, fmt: ActionFormat, profile: EnvProfile) -> None:
+        self.job, self.agent, self.fmt, self.profile = job, agent, fmt, profile
+        self.start = time.perf_counter()
+        self.observation, self.goal, self.instructions = "", "", ""
+        self.steps: list[Step] = []
+        self.score, self.success, self.terminated, self.truncated = 0.0, False, False, False
+
+    def opened(self, observation: str, info: dict[str, Any]) -> None:
+        self.observation, self.goal = observation, info["goal"]
+
+    def add(self, step: Step, terminated: bool, truncated: bool, success: bool) -> None:
+        self.steps.append(step)
+        self.score, self.success = step.score, success
+        self.terminated, self.truncated = terminated, truncated
+
+    def episode(self, stop: _Stop | None) -> Episode:
+        job, profile = self.job, self.profile
+        return Episode(
+            env_id=profile.env_id,
+            edition=profile.edition,
+            tasks_digest=profile.tasks_digest,
+            task_id=job.task.id,
+            kind=job.task.kind,
+            split=job.task.split,
+            attempt=job.attempt,
+            seed=job.seed,
+            max_rounds=profile.max_rounds,
+            env_options=dict(profile.options),
+            agent=self.agent,
+            action_format=self.fmt.name,
+            instructions=self.instructions or self.fmt.instructions(profile),
+            acknowledgement=self.fmt.acknowledgement,
+            goal=self.goal,
+            observation=self.observation,
+            steps=tuple(self.steps),
+            score=self.score,
+            success=self.success,
+            terminated=self.terminated,
+            truncated=self.truncated,
+            status=stop.status if stop else "completed",
+            failure=stop.failure if stop else None,
+            duration=time.perf_counter() - self.start,
+        )
+
+
+def play(
+    host: EnvHost, token: str, job: Job, agent: Agent, fmt: str, profile: EnvProfile
+) -> Episode:
+    """Play one episode with an agent that acts on observations.
+
+    Args:
+        host: where the environment is.
+        token: identifies the episode in the host.
+        job: what to play.
+        agent: who plays; `start` gives the episode its own copy.
+        fmt: name of the action format the replies are recorded in.
+        profile: the environment's profile.
+    """
+    log = _Log(job, agent.name, find_format(fmt), profile)
+    broken = False
+    try:
+        _play(host, token, job, agent, log)
+        return log.episode(None)
+    except _Stop as stop:
+        broken = stop.failure.where == "environment"
+        return log.episode(stop)
+    finally:
+        host.give_back(token, broken=broken)
+
+
+def _play(host: EnvHost, token: str, job: Job, agent: Agent, log: _Log) -> None:
+    try:
+        observation, info = begin(host, token, job.env, job.task.id, job.seed)
+    except Exception as error:
+        raise _Stop("failed", _failure("environment", error)) from error
+    log.opened(observation, info)
+    try:
+        player = agent.start(host.env(token), job.agent_seed)
+    except RunAborted:
+        raise
+    except Exception as error:
+        raise _Stop("failed", _failure("agent", error)) from error
+    while not (log.terminated or log.truncated):
+        try:
+            thought, action = _split(player.act(observation, info))
+            reply = _write(log, thought, action)
+        except RunAborted:
+            raise
+        except Exception as error:
+            raise _Stop("failed", _failure("agent", error)) from error
+        try:
+            answer = advance(host, token, action, NO_ACTION)
+        except Exception as error:
+            raise _Stop("failed", _failure("environment", error)) from error
+        observation, reward, terminated, truncated, info = answer
+        step = Step(
+            reply=reply,
+            thought=thought,
+            action=action,
+            observation=observation,
+            reward=reward,
+            score=info["score"],
+            valid=info["valid"],
+        )
+        log.add(step, terminated, truncated, info["success"])
+
+
+def _split(decision: object) -> tuple[str, str | None]:
+    """Read what `Agent.act` returned: an action, (thought, action), or None."""
+    if decision is None or isinstance(decision, str):
+        return "", decision
+    if isinstance(decision, tuple) and len(decision) == 2 and isinstance(decision[0], str):
+        thought, action = decision
+        if action is None or isinstance(action, str):
+            return thought, action
+    raise TypeError(f"act() must return an action or (thought, action), got {decision!r:.200}")
+
+
+def _write(log: _Log, thought: str, action: str | None) -> str:
+    """Write a reply in the run's format; an action outside the grammar is written as react."""
+    if action is None:
+        return thought
+    try:
+        return log.fmt.write(thought, action, log.profile).text
+    except FormatError:
+        return find_format("react").write(thought, action, log.profile).text
+
+
+class ModelCalls:
+    """Makes an episode's model calls: with seeds, retries and the count of what they cost.
+
+    Args:
+        agent: the model.
+        token: identifies the episode to the agent.
+        job: the episode's job.
+        limits: the run's limits.
+        spend: called with the usage of each call; raises `RunAborted` to stop the run.
+        retried: called with (message, delay) before each pause.
+    """
+
+    def __init__(
+        self,
+        agent: ChatAgent,
+        token: str,
+        job: Job,
+        limits: Limits,
+        spend: Callable[[Usage], None],
+        retried: Callable[[str, float], None],
+    ) -> None:
+        self.agent, self.token, self.job, self.limits = agent, token, job, limits
+        self.spend, self.retried = spend, retried
+        self.turn, self.total = 0, Usage()
+
+    async def complete(self, messages: list[Message], tools: list[dict[str, Any]]) -> Reply:
+        """Return the model's reply, trying again where that may help.
+
+        Raises:
+            _Stop: if the conversation is too long, or the retries are spent.
+        """
+        seed = derive_seed(self.job.agent_seed, self.turn)
+        self.turn += 1
+        for attempt in range(self.limits.retries + 1):
+            try:
+                reply = await self.agent.complete(
+                    messages, tools=tools, episode=self.token, seed=seed
+                )
+                break
+            except ContextOverflow as error:
+                raise _Stop("limit", _failure("limit", error)) from error
+            except ModelError as error:
+                if not error.retryable or attempt == self.limits.retries:
+                    raise _Stop("failed", _failure("model", error)) from error
+                jitter = derive_seed(seed, attempt) / 2**32
+                delay = error.retry_after or min(2.0**attempt, 30.0) * (0.75 + jitter)
+                self.retried(str(error), delay)
+                await asyncio.sleep(delay)
+            except (RunAborted, asyncio.CancelledError):
+                raise
+            except Exception as error:
+                raise _Stop("failed", _failure("model", error)) from error
+        self.total = self.total + reply.usage
+        self.spend(reply.usage)
+        return reply
+
+    def check(self) -> None:
+        """Raise `_Stop` if the episode has used its tokens."""
+        used = self.total.input_tokens + self.total.output_tokens
+        limit = self.limits.episode_tokens
+        if limit is not None and used >= limit:
+            message = f"the episode's budget of {limit} tokens is spent ({used} used)"
+            raise _Stop("limit", Failure(where="limit", type="EpisodeTokens", message=message))
+
+
+async def converse(
+    worker: Worker,
+    token: str,
+    job: Job,
+    calls: ModelCalls,
+    fmt: ActionFormat,
+    profile: EnvProfile,
+    *,
+    keep_tokens: bool = False,
+    on_step: Callable[[Step], None] | None = None,
+) -> Episode:
+    """Play one episode with a language model.
+
+    Args:
+        worker: where the environment is.
+        token: identifies the episode in the worker and to the agent.
+        job: what to play.
+        calls: the model's calls.
+        fmt: how replies are read.
+        profile: the environment's profile.
+        keep_tokens: whether the record keeps the sampled tokens.
+        on_step: called after every round.
+
+    Raises:
+        RunAborted: if the run's budget is spent; the episode leaves no record.
+        WorkerDied: if the environment's process died; the episode may be played again.
+    """
+    log = _Log(job, calls.agent.name, fmt, profile)
+    tools = fmt.tools(profile) if calls.agent.supports_tools else []
+    log.instructions = fmt.instructions(profile, tools=bool(tools))
+    try:
+        observation, info = await _reach(worker.run(begin, token, job.env, job.task.id, job.seed))
+        log.opened(observation, info)
+        talk = Conversation(log.instructions, fmt.acknowledgement, observation)
+        while not (log.terminated or log.truncated):
+            calls.check()
+            reply = await calls.complete(talk.messages, tools)
+            step, ended, success = await _round(worker, token, reply, fmt, profile, keep_tokens)
+            log.add(step, *ended, success)
+            talk.add(Message("assistant", reply.text, reply.tool_calls), step.observation)
+            if on_step is not None:
+                on_step(step)
+        return log.episode(None)
+    except _Stop as stop:
+        return log.episode(stop)
+    finally:
+        calls.agent.release(token)
+
+
+async def _reach(answer: Any) -> Any:
+    """Await an environment; what it raises ends the episode as failed."""
+    try:
+        return await answer
+    except (WorkerDied, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        raise _Stop("failed", _failure("environment", error)) from error
+
+
+async def _round(
+    worker: Worker,
+    token: str,
+    reply: Reply,
+    fmt: ActionFormat,
+    profile: EnvProfile,
+    keep_tokens: bool,
+) -> tuple[Step, tuple[bool, bool], bool]:
+    """Read a reply and play what it says."""
+    thought, action, message = "", None, ""
+    try:
+        reading = fmt.read(reply, profile)
+        thought, action = reading.thought, reading.action
+    except FormatError as error:
+        message = str(error)
+    observation, reward, terminated, truncated, info = await _reach(
+        worker.run(advance, token, action, message)
+    )
+    step = Step(
+        reply=_reply_text(reply),
+        thought=thought,
+        action=action,
+        observation=observation,
+        reward=reward,
+        score=info["score"],
+        valid=info["valid"],
+        tool_calls=reply.tool_calls,
+        reasoning=reply.reasoning,
+        usage=reply.usage,
+        sampled=reply.sampled if keep_tokens else None,
+    )
+    return step, (terminated, truncated), info["success"]
+
+
+def _reply_text(reply: Reply) -> str:
+    """Return a reply as text; tool calls are written as the JSON that would read the same."""
+    if not reply.tool_calls:
+        return reply.text
+    return "\n".join(_call_text(reply.text, call) for call in reply.tool_calls)
+
+
+def _call_text(thought: str, call: ToolCall) -> str:
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except ValueError:
+        arguments = call.arguments
+    data = {"thought": thought, "function_name": call.name, "arguments": arguments}
+    return json.dumps(data, ensure_ascii=False)
