@@ -1,0 +1,53 @@
+"""AgentTraj: trajectories to learn from, collected here or published elsewhere."""
+
+from agentgym.trajectories.chat import ChatExample, chat_example, chat_examples
+from agentgym.trajectories.dataset import TrajectoryDataset
+from agentgym.trajectories.hf import from_hf, to_hf
+from agentgym.trajectories.items import ItemId, parse_item_id
+from agentgym.trajectories.published import (
+    PublishedItem,
+    Turn,
+    to_episode,
+    to_evaluation,
+    to_item,
+)
+from agentgym.trajectories.schema import About, Card, Episode, InvalidTrajectories, Step
+from agentgym.trajectories.stats import EnvStats
+from agentgym.trajectories.store import (
+    iter_episodes,
+    iter_items,
+    read,
+    read_card,
+    read_items,
+    write,
+    write_items,
+)
+
+__all__ = [
+    "About",
+    "Card",
+    "ChatExample",
+    "EnvStats",
+    "Episode",
+    "InvalidTrajectories",
+    "ItemId",
+    "PublishedItem",
+    "Step",
+    "TrajectoryDataset",
+    "Turn",
+    "chat_example",
+    "chat_examples",
+    "from_hf",
+    "iter_episodes",
+    "iter_items",
+    "parse_item_id",
+    "read",
+    "read_card",
+    "read_items",
+    "to_episode",
+    "to_evaluation",
+    "to_hf",
+    "to_item",
+    "write",
+    "write_items",
+]
