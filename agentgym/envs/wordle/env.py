@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agentgym.core import (
     Command,
@@ -28,6 +29,7 @@ from agentgym.core import (
 from agentgym.core.errors import InvalidConfig
 from agentgym.envs.wordle.expert import WordleExpert
 from agentgym.envs.wordle.game import ATTEMPTS, Game
+from agentgym.envs.wordle.picture import board, draw
 from agentgym.envs.wordle.tasks import mini_tasks, official_tasks, option_tasks
 from agentgym.envs.wordle.words import Vocabulary, vocabulary
 
@@ -65,6 +67,10 @@ class WordleEnv(TextEnv):
         "official": Edition(8, "AgentGym's 980 items over LMRL-Gym's 40-word vocabulary."),
     }
     commands = (_GUESS,)
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 4,
+    }
 
     def __init__(self, *, letters: int = 5, vocabulary: str | None = None, **options: Any) -> None:
         super().__init__(**options)
@@ -72,6 +78,7 @@ class WordleEnv(TextEnv):
         self.words: Vocabulary = _vocabulary(letters, vocabulary or default, self.edition)
         if (letters, self.words.name) != (5, default):
             self.tasks = option_tasks(letters, self.words.name)
+        self._find = f"find the hidden word of {letters} letters"
         self.game: Game
 
     @classmethod
@@ -101,9 +108,7 @@ class WordleEnv(TextEnv):
 
     def _begin(self, task: Task) -> Opening:
         self.game = Game(task.spec["word"], self.words)
-        return Opening(
-            "Let's start Wordle!", f"find the hidden word of {self.words.letters} letters"
-        )
+        return Opening("Let's start Wordle!", self._find)
 
     def _act(self, action: str) -> Outcome:
         game = self.game
@@ -146,13 +151,10 @@ class WordleEnv(TextEnv):
         self.game.turns = [(str(guess), str(marks)) for guess, marks in saved]
 
     def _render_text(self) -> str:
-        blank = " ".join("." * self.words.letters)
-        rows = [
-            f"{i + 1}  {' '.join(word) or blank}   {' '.join(marks) or 'invalid word'}"
-            for i, (word, marks) in enumerate(self.game.turns)
-        ]
-        rows += [f"{i + 1}  {blank}" for i in range(len(rows), ATTEMPTS)]
-        return "\n".join(rows)
+        return board(self.game.turns, self.words.letters)
+
+    def _render_rgb(self) -> NDArray[np.uint8]:
+        return draw(self.game.turns, self.words.letters)
 
 
 def _vocabulary(letters: int, name: str, edition: str) -> Vocabulary:

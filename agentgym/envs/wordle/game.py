@@ -22,12 +22,11 @@ def feedback(guess: str, hidden: str) -> str:
     >>> feedback("eerie", "crane")
     'bbybg'
     """
-    marks, rest = ["b"] * len(guess), []
-    for i, letter in enumerate(hidden):
-        if guess[i] == letter:
+    marks, rest = ["b"] * len(guess), list(hidden)
+    for i, letter in enumerate(guess):
+        if letter == hidden[i]:
             marks[i] = "g"
-        else:
-            rest.append(letter)
+            rest.remove(letter)
     for i, letter in enumerate(guess):
         if letter in rest and marks[i] == "b":
             marks[i] = "y"
