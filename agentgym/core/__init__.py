@@ -3,7 +3,7 @@
 from agentgym.core.command import Command, Param, grammar, match_call
 from agentgym.core.data import cache_root, data_root, find_data
 from agentgym.core.env import Edition, Opening, Outcome, TextEnv, shorten
-from agentgym.core.errors import AgentGymError
+from agentgym.core.errors import AgentGymError, BrokenContract
 from agentgym.core.expert import Expert
 from agentgym.core.extras import installed, require
 from agentgym.core.registry import EnvCard, cards, find_card, make, register, resolve_id
@@ -13,6 +13,7 @@ from agentgym.core.task import SPLITS, Task, TaskSet
 __all__ = [
     "SPLITS",
     "AgentGymError",
+    "BrokenContract",
     "Command",
     "Edition",
     "EnvCard",

@@ -2,7 +2,8 @@
 
 A call is identified by everything that decides its reply: the model's own description, the
 messages, the tools and the seed. In mode "replay" nothing but the tape answers, and the first call
-that is not on it stops the run, so a replayed evaluation is the recorded one or an error, never a mixture.
+that is not on it stops the run, so a replayed evaluation is the recorded one or an error, never a
+mixture.
 """
 
 from __future__ import annotations
