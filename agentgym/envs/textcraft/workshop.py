@@ -16,6 +16,7 @@ from agentgym.envs.textcraft.recipes import Recipe, RecipeBook, spoken
 
 MOST = 999_999
 """The largest count an action may name."""
+_MOST_DIGITS = len(str(MOST))
 
 COMMANDS = (
     Command(
@@ -68,7 +69,7 @@ class Workshop:
 
     def play(self, action: str) -> Answer:
         """Carry out an action, whatever it says."""
-        words = " ".join(action.replace("_", " ").lower().split()).rstrip(".")
+        words = " ".join(action.lower().split()).rstrip(".")
         verb, _, rest = words.partition(" ")
         try:
             if verb == "get":
@@ -82,9 +83,9 @@ class Workshop:
         return Answer(f"Could not execute {shorten(action)}. {USAGE}", valid=False)
 
     def _get(self, words: str) -> Answer:
-        count, name = _amount(words, f"Could not execute get {shorten(words)}. ", "1 oak logs")
+        count, name = _amount(words, "Could not execute get {}.", "1 oak logs")
         if name not in self.book.base:
-            return Answer(f"Could not find {shorten(spoken(name))}{self._why(name)}", valid=False)
+            return Answer(f"Could not find {self._quote(name)}{self._why(name)}", valid=False)
         self.inventory.add(name, count)
         return Answer(f"Got {count} {spoken(name)}")
 
@@ -100,7 +101,7 @@ class Workshop:
 
     def _craft(self, target: str, ingredients: str) -> Answer:
         if target[:1].isdigit():
-            count, output = _amount(target, f"Could not execute craft {shorten(target)}. ", target)
+            count, output = _amount(target, "Could not execute craft {}.", "4 stick")
         else:
             count, output = 0, _name(target)
         given = self._given(ingredients)
@@ -109,7 +110,7 @@ class Workshop:
         if lacking:
             return self._short(output, lacking, recipe)
         if recipe is None or (count and count != recipe.count):
-            asked = f"{count or ''} {shorten(spoken(output))}".strip()
+            asked = f"{count or ''} {self._quote(output)}".strip()
             help_ = recipe.line + f" (one crafting makes {recipe.count})." if recipe else ""
             help_ = f"The recipe: {help_}" if help_ else self._recipes(output)
             return Answer(f"Could not find a valid recipe for {asked}. {help_}", valid=False)
@@ -120,18 +121,17 @@ class Workshop:
     def _given(self, words: str) -> dict[str, int]:
         given: dict[str, int] = {}
         for part in words.split(","):
-            part = part.strip()
-            text = shorten(part)
-            count, name = _amount(part, f"Wrong item format: {text}. ", "2 oak planks")
+            count, name = _amount(part.strip(), "Wrong item format: {}.", "2 oak planks")
             given[name] = given.get(name, 0) + count
         return given
 
     def _short(self, output: str, lacking: list[tuple[str, int]], recipe: Recipe | None) -> Answer:
         name, count = lacking[0]
         have = self.inventory.get(name, 0)
+        target = output if self.book.knows(output) else shorten(output)
         text = (
-            f"Could not find enough items to craft minecraft:{shorten(output)}: you need {count} "
-            f"{shorten(spoken(name))} and have {have}."
+            f"Could not find enough items to craft minecraft:{target}: you need {count} "
+            f"{self._quote(name)} and have {have}."
         )
         if name in self.book.tags:
             members = ", ".join(map(spoken, self.book.tags[name]))
@@ -141,6 +141,10 @@ class Workshop:
         elif recipe is None:
             text += f" {self._recipes(output)}"
         return Answer(text, valid=False)
+
+    def _quote(self, name: str) -> str:
+        """Return a name fit for an answer, whatever it holds."""
+        return spoken(name) if self.book.knows(name) else shorten(spoken(name))
 
     def _recipes(self, name: str) -> str:
         """Say how an item is made."""
@@ -157,7 +161,8 @@ class Workshop:
 
 
 def _name(words: str) -> str:
-    return words.removeprefix("minecraft:").replace(" ", "_")
+    name = words.replace(" ", "_")
+    return name.removeprefix("minecraft:") if ":" in name else name
 
 
 def _amount(words: str, complaint: str, example: str) -> tuple[int, str]:
@@ -167,8 +172,11 @@ def _amount(words: str, complaint: str, example: str) -> tuple[int, str]:
         Misread: if it is not a count from 1 to `MOST` and a name.
     """
     digits, _, name = words.partition(" ")
-    if not (digits.isascii() and digits.isdigit() and name):
-        raise Misread(f"{complaint}Write a count and a name, such as: {example}.")
-    if len(digits) > len(str(MOST)) or digits.strip("0") == "":
-        raise Misread(f"{complaint}The count must be from 1 to {MOST}.")
-    return int(digits), _name(name)
+    if digits.isdecimal() and digits.isascii() and name:
+        count = int(digits) if len(digits) <= _MOST_DIGITS else 0
+        if count:
+            return count, _name(name)
+        advice = f"The count must be from 1 to {MOST}."
+    else:
+        advice = f"Write a count and a name, such as: {example}."
+    raise Misread(f"{complaint.format(shorten(words) or '(nothing)')} {advice}")
