@@ -73,15 +73,25 @@ class Usage:
     cost: float | None = None
     calls: int = 0
 
+    def add(self, other: Usage) -> None:
+        """Add another usage to this one; a cost that is not known adds nothing."""
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self.cached_tokens += other.cached_tokens
+        if other.cost is not None:
+            self.cost = (self.cost or 0.0) + other.cost
+        self.calls += other.calls
+
     def __add__(self, other: Usage) -> Usage:
-        costs = [c for c in (self.cost, other.cost) if c is not None]
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cached_tokens + other.cached_tokens,
-            sum(costs) if costs else None,
-            self.calls + other.calls,
-        )
+        total = Usage()
+        total.add(self)
+        total.add(other)
+        return total
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens together."""
+        return self.input_tokens + self.output_tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ class Episode(_Record):
         total = Usage()
         for step in self.steps:
             if step.usage is not None:
-                total = total + step.usage
+                total.add(step.usage)
         return total
 
     @property

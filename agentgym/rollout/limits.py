@@ -50,7 +50,7 @@ class Meter:
 
     def add(self, usage: Usage) -> None:
         """Count a model call."""
-        self.usage = self.usage + usage
+        self.usage.add(usage)
 
     def finished(self, failure: str | None) -> None:
         """Count an episode; `failure` is its message if it failed."""
@@ -64,9 +64,8 @@ class Meter:
             seconds: wall-clock seconds since the run began.
         """
         limits, usage = self.limits, self.usage
-        spent = usage.input_tokens + usage.output_tokens
-        if limits.tokens is not None and spent >= limits.tokens:
-            return f"the budget of {limits.tokens} tokens is spent ({spent} used)"
+        if limits.tokens is not None and usage.tokens >= limits.tokens:
+            return f"the budget of {limits.tokens} tokens is spent ({usage.tokens} used)"
         if limits.cost is not None and (usage.cost or 0.0) >= limits.cost:
             return f"the budget of ${limits.cost:.2f} is spent (${usage.cost:.4f} used)"
         if limits.seconds is not None and seconds >= limits.seconds:

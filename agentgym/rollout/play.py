@@ -223,14 +223,13 @@ class ModelCalls:
                 raise
             except Exception as error:
                 raise _Stop("failed", _failure("model", error)) from error
-        self.total = self.total + reply.usage
+        self.total.add(reply.usage)
         self.spend(reply.usage)
         return reply
 
     def check(self) -> None:
         """Raise `_Stop` if the episode has used its tokens."""
-        used = self.total.input_tokens + self.total.output_tokens
-        limit = self.limits.episode_tokens
+        used, limit = self.total.tokens, self.limits.episode_tokens
         if limit is not None and used >= limit:
             message = f"the episode's budget of {limit} tokens is spent ({used} used)"
             raise _Stop("limit", Failure(where="limit", type="EpisodeTokens", message=message))

@@ -6,10 +6,11 @@ environment, and every observation, reward and score must come out as recorded. 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from agentgym.core import AgentGymError, TextEnv, make
 from agentgym.rollout.episode import Episode, Step
@@ -36,15 +37,11 @@ class Difference:
         return f"{where}: {self.what} is recorded as {self.recorded!r}, replayed {self.replayed!r}"
 
 
-def verify_episode(episode: Episode, env: TextEnv | None = None) -> list[Difference]:
+def verify_episode(episode: Episode) -> list[Difference]:
     """Play a recorded episode again and return where it differs, in order.
 
     Replaying stops at the first round that differs, since what follows rests on it. A record that
     a limit or a failure cut short is compared as far as it goes.
-
-    Args:
-        episode: the record.
-        env: an environment of the right options to use; None makes one and closes it.
 
     Returns:
         The differences; empty where the record is true.
@@ -52,13 +49,38 @@ def verify_episode(episode: Episode, env: TextEnv | None = None) -> list[Differe
     Raises:
         AgentGymError: if the environment cannot be made (not installed, data missing).
     """
-    if env is not None:
-        return _compare(episode, env)
-    fresh = make(episode.env_id, **_arguments(episode))
-    try:
-        return _compare(episode, fresh)
-    finally:
-        fresh.close()
+    with Verifier() as verifier:
+        return verifier.verify(episode)
+
+
+class Verifier:
+    """Verifies many episodes, keeping one environment for each set of options.
+
+    Use it as a context manager, or call `close`.
+    """
+
+    def __init__(self) -> None:
+        self._envs: dict[str, TextEnv] = {}
+
+    def verify(self, episode: Episode) -> list[Difference]:
+        """Return where an episode differs from its replay; see `verify_episode`."""
+        arguments = _arguments(episode)
+        key = json.dumps([episode.env_id, arguments], sort_keys=True, default=repr)
+        if key not in self._envs:
+            self._envs[key] = make(episode.env_id, **arguments)
+        return _compare(episode, self._envs[key])
+
+    def close(self) -> None:
+        """Close the environments; twice without harm."""
+        for env in self._envs.values():
+            env.close()
+        self._envs.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
 
 
 def _arguments(episode: Episode) -> dict[str, Any]:
