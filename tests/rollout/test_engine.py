@@ -65,8 +65,10 @@ def test_identical_at_any_concurrency(agent):
     assert len(set(digests[0])) > 20, "attempts at a task should differ"
 
 
-@pytest.mark.parametrize("executor", ["thread", "process"])
+@pytest.mark.parametrize("executor", ["thread", "process", "ray"])
 def test_executors_give_the_same_records(executor):
+    if executor == "ray":
+        pytest.importorskip("ray")
     jobs = plan([GUESS], tasks=6)
     for agent in (ExpertAgent(), ScriptedModel(halving)):
         inline = [e.digest for e in rollout(jobs, agent, executor="inline")]
