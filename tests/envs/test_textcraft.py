@@ -31,9 +31,9 @@ from agentgym.envs.textcraft.tasks import official_tasks
 
 ROOT = Path(__file__).parents[2]
 
-MINI_DIGEST = "47c59a2b35fd339db715700e0456680e77c227d6b644879ad8229dc6467c45d8"
-OFFICIAL_DIGEST = "0b00fbe54a5977672e4b8c0a29d128faabec69dbb9f8fb2d6c21e9d8890812f0"
-MINI_TEXTS = "ed0b2ef61bfcab99e7ac3af52e3e974abdc3ca8e27784a0748be4a1a09bf4ac2"
+MINI_DIGEST = "d0666f840746477179667575a6349346ca26a1387328e771393ea78456d19f5e"
+OFFICIAL_DIGEST = "c813b81960f0cd970fbe8e82333eb1dfb58963b1467a8ed146ed22c266d0119e"
+MINI_TEXTS = "a254e3179e7cbbc291e18f2608232f2417aaa9633805c2e605fe1e6896b9578e"
 OFFICIAL_TEXTS = "b62a40610d23d0bf3a627cd94c32781e3e433600ec82cc8020583146aa797968"
 
 LONG = {
@@ -216,6 +216,8 @@ def test_mini_tasks_reach_depth_six_and_hold_out_goals() -> None:
         assert {t.kind for t in tasks.split(split)} == {f"depth-{d}" for d in range(1, 7)}
     goals = {s: {t.spec["goal"] for t in tasks.split(s)} for s in ("train", "eval")}
     assert not goals["train"] & goals["eval"]
+    asked = {(t.spec["goal"], t.spec["count"], t.spec["distractors"]) for t in tasks}
+    assert len(asked) == 1200
     assert {t.kind for t in tasks.split("eval")[:30]} == set(tasks.kinds)
 
 
@@ -232,6 +234,8 @@ def test_observation_lists_what_is_needed_and_no_more_distractors_than_asked(edi
         needed = {r.line for r in book.closure(task.spec["goal"])}
         assert needed <= set(lines) <= {r.line for r in book.recipes}
         assert len(lines) == len(set(lines)) <= len(needed) + task.spec["distractors"]
+        if edition == "mini":
+            assert len(lines) == len(needed) + task.spec["distractors"]
 
 
 def test_the_same_everywhere_under_any_hash_seed() -> None:

@@ -1,13 +1,15 @@
 """The tasks: what each episode asks for, and which recipes stand beside the ones it needs.
 
-A task's spec is {"goal", "count", "distractors", "draw"}: the item, how many of it, the most
-recipes of other things to list, and the seed text from which these are drawn and all are shuffled.
+A task's spec is {"goal", "count", "distractors", "fill", "draw"}: the item, how many of it, how
+many recipes of other things to list, whether to fill up with unrelated ones where too few share an
+ingredient with the goal's, and the seed text of these draws.
 Both editions follow from the recipe book and from draws that never change (`draw.py`), so a task
 set is the same everywhere; its digest and the digest of its first observations are tested.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -28,7 +30,7 @@ OFFICIAL_EVAL = {1: 31, 2: 41, 3: 25, 4: 3}
 MINI_TRAIN = {1: 150, 2: 300, 3: 250, 4: 100, 5: 100, 6: 100}
 MINI_EVAL = {1: 30, 2: 50, 3: 50, 4: 25, 5: 25, 6: 20}
 MINI_COUNTS = (1, 1, 1, 2, 3, 4)
-MINI_DISTRACTORS = (0, 3, 6, 10, 15)
+MINI_DISTRACTORS = range(16)
 MINI_LONGEST = 36
 """The longest plan a mini task may take; four rounds short of the edition's limit."""
 
@@ -49,7 +51,13 @@ def official_tasks(data_dir: str | None) -> TaskSet:
     evals = published if published is not None else _spread_eval(book)
     rows: list[Row] = []
     for i, item in enumerate(book.craftable):
-        spec = {"goal": item, "count": 1, "distractors": 10, "draw": f"official {item}"}
+        spec = {
+            "goal": item,
+            "count": 1,
+            "distractors": 10,
+            "fill": False,
+            "draw": f"official {item}",
+        }
         rows.append(("eval" if i in evals else "train", f"depth-{book.depth[item]}", spec))
     if published is not None:
         version, note = "1.16-listed-1", f"Eval ids from {EVAL_FILE}; every other task is train."
@@ -116,15 +124,22 @@ def mini_tasks() -> TaskSet:
 def _mini_rows(
     planner: Planner, draw: Draw, split: str, goals: list[str], wanted: int
 ) -> Iterator[Row]:
-    for i in range(wanted):
-        goal = goals[i % len(goals)]
-        count = draw.pick(MINI_COUNTS)
-        while count > 1 and planner.plan(goal, count, {}).rounds > MINI_LONGEST:
-            count -= 1
+    """Yield tasks over these goals in turn, no two alike in goal, count and distractors."""
+    open_ = {}
+    for goal in goals:
+        counts = [n for n in MINI_COUNTS if planner.plan(goal, n, {}).rounds <= MINI_LONGEST]
+        ways = [(n, k) for n in counts for k in MINI_DISTRACTORS]
+        open_[goal] = list(dict.fromkeys(draw.shuffled(ways)))[::-1]
+    if sum(map(len, open_.values())) < wanted:
+        raise ValueError(f"{len(goals)} goals do not give {wanted} different tasks")
+    turns = (goal for goal in itertools.cycle(goals) if open_[goal])
+    for i, goal in enumerate(itertools.islice(turns, wanted)):
+        count, distractors = open_[goal].pop()
         spec = {
             "goal": goal,
             "count": count,
-            "distractors": draw.pick(MINI_DISTRACTORS),
+            "distractors": distractors,
+            "fill": True,
             "draw": f"mini {split} {goal} {i}",
         }
         yield split, f"depth-{planner.book.depth[goal]}", spec
@@ -133,8 +148,16 @@ def _mini_rows(
 def listed_recipes(book: RecipeBook, spec: Mapping[str, Any]) -> list[str]:
     """Return the recipe lines a task shows: all that could serve it, and some that share parts."""
     draw = Draw(str(spec["draw"]))
-    beside = draw.sample(book.neighbours(spec["goal"]), int(spec["distractors"]))
-    return draw.shuffled(r.line for r in (*book.closure(spec["goal"]), *beside))
+    inside, wanted = book.closure(spec["goal"]), int(spec["distractors"])
+    beside = draw.sample(book.neighbours(spec["goal"]), wanted)
+    if spec.get("fill"):
+        taken = {*(r.line for r in inside), *(r.line for r in beside)}
+        while len(beside) < wanted:
+            recipe = draw.pick(book.recipes)
+            if recipe.line not in taken:
+                taken.add(recipe.line)
+                beside.append(recipe)
+    return draw.shuffled(r.line for r in (*inside, *beside))
 
 
 def goal_text(spec: Mapping[str, Any]) -> str:
