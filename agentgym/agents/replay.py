@@ -6,18 +6,17 @@ since an episode follows from task, seed and actions, playing them again gives t
 
 from __future__ import annotations
 
+import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from agentgym.agents.base import Agent
 from agentgym.core import AgentGymError
 from agentgym.core.errors import did_you_mean
-from agentgym.rollout.episode import Episode
+from agentgym.rollout.episode import Episode, Step
 from agentgym.rollout.plan import derive_seed
 from agentgym.rollout.store import CONFIG, RunFolder
 
@@ -40,6 +39,7 @@ class ReplayAgent(Agent):
     """
 
     name = "replay"
+    _steps: tuple[Step, ...] = ()
 
     def __init__(self, source: Source, seed: int | None = None) -> None:
         episodes, run_seed = read_episodes(source)
@@ -125,10 +125,12 @@ def read_episodes(source: Source) -> tuple[list[Episode], int]:
         raise NotRecorded(f"there is no run folder and no file of episodes at {path}")
     try:
         text = path.read_text(encoding="utf-8")
-        if path.suffix == ".json":
-            return [Episode.model_validate_json(text)], 0
+        if path.suffix == ".json":  # one episode, a list, or a dataset with its card
+            data = json.loads(text)
+            rows = data.get("episodes", [data]) if isinstance(data, dict) else data
+            return [Episode.model_validate(row) for row in rows], 0
         return [Episode.model_validate_json(line) for line in text.splitlines() if line], 0
-    except (ValidationError, UnicodeDecodeError) as error:
+    except (ValueError, TypeError) as error:  # ValidationError and UnicodeDecodeError among them
         raise NotRecorded(f"{path} does not hold episodes: {error}") from error
 
 
