@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import agentgym
 from agentgym.core import UnicodeText
 from agentgym.core.checker import GARBAGE, check_env
-from agentgym.core.errors import InvalidConfig, UnknownName
+from agentgym.core.errors import InvalidConfig, InvalidState, UnknownName
 from agentgym.envs.maze import env as maze_env
 from agentgym.envs.maze.env import MazeEnv
 from agentgym.envs.maze.generate import STYLES, generate
@@ -316,6 +316,15 @@ def test_a_fork_keeps_the_way_walked():
     twin = env.fork()
     assert twin.path == env.path == [(1, 3), (2, 3), (2, 3)]
     assert twin.step("move down") == env.step("move down")
+
+
+@pytest.mark.parametrize(
+    "engine", ["x", [[1]], [["a", "b"]], [], [[5, 5]], [[1, 3], [3, 3]], [[1, 3], [0, 3]]]
+)
+def test_snapshots_that_cannot_be(engine):
+    env = official("maze_2")
+    with pytest.raises(InvalidState, match="snapshot"):
+        env.set_state({**env.get_state(), "engine": engine})
 
 
 def test_ten_thousand_garbage_actions():

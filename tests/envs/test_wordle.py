@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import agentgym
 from agentgym.core import UnicodeText
 from agentgym.core.checker import GARBAGE, check_env
-from agentgym.core.errors import InvalidConfig, UnknownName
+from agentgym.core.errors import InvalidConfig, InvalidState, UnknownName
 from agentgym.envs.wordle import env as wordle_env
 from agentgym.envs.wordle.env import WordleEnv
 from agentgym.envs.wordle.game import ATTEMPTS, feedback
@@ -314,6 +314,13 @@ def test_a_fork_keeps_the_turns():
     twin = env.fork()
     assert twin.game.turns == env.game.turns == [("shire", "bbbyg"), ("", "")]
     assert twin.step("moldy") == env.step("moldy")
+
+
+@pytest.mark.parametrize("engine", ["x", {}, ["shire"] * 7])
+def test_snapshots_that_cannot_be(engine):
+    env = start("grape")
+    with pytest.raises(InvalidState, match="snapshot"):
+        env.set_state({**env.get_state(), "engine": engine})
 
 
 def test_sampled_actions_are_words():

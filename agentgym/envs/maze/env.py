@@ -8,6 +8,7 @@ no move at all costs a round and is answered with what would have been one.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from agentgym.core import (
     grammar,
     shorten,
 )
-from agentgym.core.errors import InvalidConfig
+from agentgym.core.errors import InvalidConfig, InvalidState
 from agentgym.envs.maze.expert import MazeExpert
 from agentgym.envs.maze.grid import FLOOR, STEPS, Cell, Grid
 from agentgym.envs.maze.picture import draw, sketch
@@ -154,7 +155,16 @@ class MazeEnv(TextEnv):
         return [list(cell) for cell in self.path]
 
     def _load(self, saved: Any) -> None:
-        self.path = [(int(x), int(y)) for x, y in saved]
+        try:
+            path = [(int(x), int(y)) for x, y in saved]
+        except (TypeError, ValueError) as error:
+            raise InvalidState(f"the snapshot holds no way walked in a maze: {error}") from error
+        if path[:1] != self.path or not all(self._joined(a, b) for a, b in pairwise(path)):
+            raise InvalidState("the snapshot's way starts elsewhere or leads through walls")
+        self.path = path
+
+    def _joined(self, here: Cell, there: Cell) -> bool:
+        return there == here or there in dict(self.grid.moves(here)).values()
 
     def _render_text(self) -> str:
         return sketch(self.grid, self.path, self.goal)

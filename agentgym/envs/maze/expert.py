@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from agentgym.core import Expert
-from agentgym.envs.maze.grid import Cell, distances
+from agentgym.envs.maze.grid import Cell
 
 if TYPE_CHECKING:
     from agentgym.envs.maze.env import MazeEnv
@@ -23,11 +23,12 @@ class MazeExpert(Expert):
 
     def __init__(self, env: MazeEnv) -> None:
         self._env = env
+        self._ways = env.grid.distances(env.goal)
 
     def act(self, observation: str, info: Mapping[str, Any]) -> tuple[str, str]:
         """Return the reason for the next step of a shortest way, and the step."""
-        env = self._env
-        ways, here = distances(env.grid, env.goal), env.position
+        env, ways = self._env, self._ways
+        here = env.position
         free = dict(env.grid.moves(here))
         wanted = _wanted(here, env.goal)
         # Among equally short ways, one that heads for the goal reads most naturally.

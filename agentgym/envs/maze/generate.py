@@ -55,7 +55,7 @@ def generate(size: tuple[int, int], style: str, seed: int | str, limit: int = 10
     return Puzzle(grid, start, goal, ways[start])
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def generated(size: tuple[int, int], style: str, seed: int) -> Puzzle:
     """Return `generate(size, style, seed)`, kept for the episodes to come."""
     return generate(size, style, seed)

@@ -106,9 +106,3 @@ class Grid:
 def parse(text: str) -> Grid:
     """Return the grid of rows joined by "/", the form it has in a task."""
     return Grid(text.split("/"))
-
-
-@lru_cache(maxsize=4096)
-def distances(grid: Grid, goal: Cell) -> dict[Cell, int]:
-    """Return `grid.distances(goal)`, kept for the episodes to come; not to be changed."""
-    return grid.distances(goal)

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 from agentgym.core import TaskSet
 from agentgym.core.errors import InvalidConfig, UnknownName
 from agentgym.envs.maze.generate import STYLES, generate, generated
-from agentgym.envs.maze.grid import Cell, Grid, distances, parse
+from agentgym.envs.maze.grid import Cell, Grid, parse
 from agentgym.envs.maze.layouts import DOUBLE_T_STARTS, LAYOUTS
 
 Row = tuple[str, str, Mapping[str, Any]]
@@ -115,7 +114,7 @@ def puzzle_of(spec: Mapping[str, Any]) -> tuple[Grid, Cell, Cell]:
 def shortest(spec: Mapping[str, Any]) -> int:
     """Return the number of moves on the shortest way of a task."""
     grid, start, goal = puzzle_of(spec)
-    return distances(grid, goal)[start]
+    return grid.distances(goal)[start]
 
 
 def mini_rows() -> Iterator[str]:
@@ -158,4 +157,4 @@ def _cell(text: str) -> Cell:
 
 
 if __name__ == "__main__":
-    sys.stdout.write("".join(line + "\n" for line in mini_rows()))
+    MINI_FILE.write_text("".join(line + "\n" for line in mini_rows()), "ascii")

@@ -26,7 +26,7 @@ from agentgym.core import (
     grammar,
     shorten,
 )
-from agentgym.core.errors import InvalidConfig
+from agentgym.core.errors import InvalidConfig, InvalidState
 from agentgym.envs.wordle.expert import WordleExpert
 from agentgym.envs.wordle.game import ATTEMPTS, Game
 from agentgym.envs.wordle.picture import board, draw
@@ -144,11 +144,14 @@ class WordleEnv(TextEnv):
     def _make_expert(self) -> Expert:
         return WordleExpert(self)
 
-    def _save(self) -> list[list[str]]:
-        return [list(turn) for turn in self.game.turns]
+    def _save(self) -> list[str]:
+        return [guess for guess, _ in self.game.turns]
 
     def _load(self, saved: Any) -> None:
-        self.game.turns = [(str(guess), str(marks)) for guess, marks in saved]
+        if not isinstance(saved, list) or len(saved) > ATTEMPTS:
+            raise InvalidState(f"the snapshot holds no list of at most {ATTEMPTS} guesses")
+        for guess in saved:
+            self.game.guess(str(guess))
 
     def _render_text(self) -> str:
         return board(self.game.turns, self.words.letters)
