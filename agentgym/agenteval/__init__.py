@@ -1,6 +1,7 @@
 """AgentEval: which tasks, how they are played, what is measured and how far it can be trusted."""
 
 from agentgym.agenteval.compare import Comparison, compare
+from agentgym.agenteval.compare_view import comparison_markdown, comparison_table
 from agentgym.agenteval.evaluate import Evaluation, aevaluate, evaluate, load_run
 from agentgym.agenteval.intervals import Estimate
 from agentgym.agenteval.markdown import report_markdown
@@ -19,6 +20,8 @@ __all__ = [
     "aevaluate",
     "build_report",
     "compare",
+    "comparison_markdown",
+    "comparison_table",
     "evaluate",
     "find_suite",
     "load_official",

@@ -54,9 +54,12 @@ def skipped_lines(report: Report) -> list[str]:
     return [f"Left out: {', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
-def _edition_table(report: Report, edition: str, rows: Sequence[Row], kinds: bool) -> Table:
+def _edition_table(
+    report: Report, edition: str, rows: Sequence[Row], kinds: bool
+) -> RenderableType:
     k = f", {report.attempts} attempts a task" if report.attempts > 1 else ""
-    table = new_table(f"{report.agent_name} · {edition} edition · {report.action_format}{k}")
+    heading = f"{report.agent_name} · {edition} edition · {report.action_format}{k}"
+    table = new_table()
     table.add_column("environment", no_wrap=True)
     for name in ("tasks", "success %", "score %", "rounds", "invalid", "tokens", "failed"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -71,7 +74,7 @@ def _edition_table(report: Report, edition: str, rows: Sequence[Row], kinds: boo
         table.add_row(
             f"{AVERAGE} of {macro.environments}", "", percent(macro.success), percent(macro.score)
         )
-    return table
+    return headed(heading, table)
 
 
 def _cells(name: str, m: Measures, of: int = 0) -> list[str]:
@@ -89,19 +92,14 @@ def _cells(name: str, m: Measures, of: int = 0) -> list[str]:
     ]
 
 
-def new_table(title: str, caption: str = "") -> Table:
+def new_table() -> Table:
     """Return an empty table in the look all tables of results share."""
-    return Table(
-        title=title,
-        caption=caption or None,
-        title_justify="left",
-        caption_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-        header_style="bold",
-    )
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+
+
+def headed(heading: str, table: Table) -> RenderableType:
+    """Return a table under a heading, which may be wider than the table."""
+    return Group(Text(heading, style="bold"), table)
 
 
 def runs_table(reports: Sequence[Report], *, metric: Metric = "success") -> RenderableType:
@@ -128,10 +126,10 @@ def runs_table(reports: Sequence[Report], *, metric: Metric = "success") -> Rend
     )
 
 
-def _side_by_side(reports: Sequence[Report], edition: str, metric: Metric) -> Table:
+def _side_by_side(reports: Sequence[Report], edition: str, metric: Metric) -> RenderableType:
     shown = [r for r in reports if edition in r.editions]
-    title = f"{metric} % [95% interval] · {edition} edition"
-    table = new_table(title)
+    heading = f"{metric} % [95% interval] · {edition} edition"
+    table = new_table()
     table.add_column("environment", no_wrap=True)
     table.add_column("tasks", justify="right", no_wrap=True)
     for report in shown:
@@ -147,7 +145,7 @@ def _side_by_side(reports: Sequence[Report], edition: str, metric: Metric) -> Ta
         # An average over other environments than the rest of the line would mislead.
         cells = [_average_cell(r.macro.get(edition), metric, len(names)) for r in shown]
         table.add_row(AVERAGE, "", *cells, style="bold")
-    return table
+    return headed(heading, table)
 
 
 def _average_cell(macro: Macro | None, metric: Metric, environments: int) -> str:

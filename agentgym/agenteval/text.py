@@ -37,12 +37,12 @@ def signed_points(estimate: Estimate) -> str:
     """Return a difference of shares with its interval, in percentage points.
 
     >>> signed_points(Estimate(value=-0.1, low=-0.21, high=0.02, tasks=95))
-    '-10.0 [-21.0, +2.0]'
+    '-10.0 [-21.0, 2.0]'
     """
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return NOTHING
     value, low, high = (100 * x + 0.0 for x in (estimate.value, estimate.low, estimate.high))
-    return f"{value:+.1f} [{low:+.1f}, {high:+.1f}]"
+    return f"{value:+.1f} [{low:.1f}, {high:.1f}]"
 
 
 def plain(estimate: Estimate, digits: int = 1) -> str:
