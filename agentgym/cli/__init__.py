@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from agentgym.cli import collect, data, envs, evaluate, models, play, results
+from agentgym.cli import collect, data, demo, envs, evaluate, models, play, results
 from agentgym.cli.errors import Commands, show_tracebacks
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app = typer.Typer(
     help=(
         "Play, measure and train language-model agents on text environments.\n\n"
         "[bold]First steps[/bold]\n\n"
+        "  agentgym demo                                 three agents measured, in minutes\n\n"
         "  agentgym list                                 what there is\n\n"
         "  agentgym play textcraft                       play it yourself\n\n"
         "  agentgym eval expert --env textcraft          measure an agent\n\n"
@@ -37,6 +38,7 @@ app.command("list")(envs.list_environments)
 app.command("info")(envs.info)
 app.command("play")(play.play)
 app.command("eval")(evaluate.evaluate)
+app.command("demo")(demo.demo)
 app.command("collect")(collect.collect)
 app.command("compare")(results.compare)
 app.add_typer(results.leaderboard, name="leaderboard")

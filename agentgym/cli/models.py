@@ -64,6 +64,18 @@ def fetch(
 
     [dim]Example:[/dim] agentgym models fetch smollm2
     """
+    from agentgym.agents import models
+
+    place = bring(name, source)
+    if hf:
+        with err().status("Converting for transformers …"):
+            place = models.path(name, "hf")
+    out().print(str(place), markup=False, soft_wrap=True)
+    err().print(f"Next: agentgym eval llamacpp:{name} --env textcraft --tasks 3", markup=False)
+
+
+def bring(name: str, source: Path | None = None) -> Path:
+    """Fetch a model that is not here yet, showing how far it is; return where it lies."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
     from agentgym.agents import models
@@ -75,12 +87,7 @@ def fetch(
         def report(stage: str, done: int, total: int | None) -> None:
             progress.update(bar, description=stage, completed=done, total=total)
 
-        place = models.fetch(name, source, report)
-    if hf:
-        with err().status("Converting for transformers …"):
-            place = models.path(name, "hf")
-    out().print(str(place), markup=False, soft_wrap=True)
-    err().print(f"Next: agentgym eval llamacpp:{name} --env textcraft --tasks 3", markup=False)
+        return models.fetch(name, source, report)
 
 
 @app.command()
