@@ -95,16 +95,17 @@ def encode(value: Any) -> bytes:
     """Return a value as one line of JSON, without the line end.
 
     Raises:
-        InvalidTrajectories: if a number in it is not finite, which JSON cannot hold.
+        InvalidTrajectories: if it holds what JSON cannot, such as a number that is not finite.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         return text.encode("utf-8")
     except UnicodeEncodeError:  # a lone surrogate has no UTF-8, but it has an escape
         return json.dumps(value, ensure_ascii=True, allow_nan=False).encode("ascii")
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise InvalidTrajectories(
-            f"a record cannot be written as JSON: {error}. Numbers must be finite."
+            f"a record cannot be written as JSON: {error}. Options must be JSON values and "
+            "numbers finite."
         ) from error
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from agentgym.core import require
 from agentgym.rollout.episode import Episode
-from agentgym.trajectories.files import Record, atomic_path
+from agentgym.trajectories.files import Record, atomic_path, encode
 from agentgym.trajectories.schema import InvalidTrajectories
 
 Layout = Literal["episodes", "items", "messages"]
@@ -118,8 +118,8 @@ def read_card(path: Path) -> Any:
 
 def episode_row(episode: Episode) -> dict[str, Any]:
     """Return an episode as a row: options, which have no fixed columns, become JSON text."""
-    row = episode.model_dump(mode="json")
-    row["env_options"] = json.dumps(row["env_options"], sort_keys=True)
+    row = episode.model_dump()
+    row["env_options"] = encode(row["env_options"]).decode()
     return row
 
 

@@ -86,8 +86,11 @@ class PublishedItem(BaseModel):
         return self.conversations or ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the item as it stands in a file, with the keys it was made with."""
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        """Return the item as it stands in a file: the keys it was made with, as published."""
+        data = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        if "reward" in data and "conversations" in data:  # the evaluation script's order
+            data = {"conversations": data.pop("conversations"), **data}
+        return data
 
     def messages(self) -> list[dict[str, str]]:
         """Return the conversation as chat messages of roles "user" and "assistant"."""

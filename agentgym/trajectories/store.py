@@ -194,12 +194,7 @@ def parse_episode(data: Any, where: str = "record") -> Episode:
             f"{where}: this is an item of the published layout; read it with "
             "agentgym.trajectories.read_items and turn it into an episode with to_episode"
         )
-    version = data.get("schema_version", SCHEMA_VERSION)
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise InvalidTrajectories(
-            f"{where}: written in layout {version}, and this agentgym reads up to "
-            f"{SCHEMA_VERSION}. Upgrade it: pip install --upgrade agentgym"
-        )
+    _require_known_version(data.get("schema_version"), where)
     try:
         return Episode.model_validate(data)
     except ValidationError as error:
@@ -250,7 +245,7 @@ def _write_episodes(episodes: Iterator[Episode], path: Path, builder: CardBuilde
     if kind == "parquet":
         parquet.write_episodes(episodes, path, _card_of(builder))
         return
-    rows = (encode(episode.model_dump(mode="json")) for episode in episodes)
+    rows = (encode(episode.model_dump()) for episode in episodes)
     with atomic_writer(path, compressed) as file:
         if kind == "jsonl":
             file.writelines(row + b"\n" for row in rows)
@@ -320,9 +315,19 @@ def _records(path: Path) -> Iterator[Record]:
 
 def _episode_of_line(where: str, line: bytes) -> Episode:
     try:
-        return Episode.model_validate_json(line)
+        episode = Episode.model_validate_json(line)
     except ValidationError:  # say what is wrong, or read what only Python's JSON reads
         return parse_episode(decode(where, line), where)
+    _require_known_version(episode.schema_version, where)
+    return episode
+
+
+def _require_known_version(version: object, where: str) -> None:
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise InvalidTrajectories(
+            f"{where}: written in layout {version}, and this agentgym reads up to "
+            f"{SCHEMA_VERSION}. Upgrade it: pip install --upgrade agentgym"
+        )
 
 
 def _folder_episodes(folder: Path) -> Iterator[Episode]:
