@@ -153,7 +153,8 @@ def build_mini(
     def report(built: mini.MiniBuilt) -> None:
         entry = built.entry
         out().print(f"{built.env_id}: {entry.episodes} of {entry.train} train tasks, "
-                    f"{entry.rounds} rounds, {built.path}", markup=False, soft_wrap=True)  # fmt: skip
+                    f"{entry.rounds} rounds, {built.path}",
+                    markup=False, soft_wrap=True)  # fmt: skip
         if built.shortfall:
             err().print(built.shortfall, style="yellow", markup=False, soft_wrap=True)
 

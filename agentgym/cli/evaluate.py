@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,6 +37,7 @@ from agentgym.core.errors import InvalidConfig
 
 if TYPE_CHECKING:
     from agentgym.agenteval import Evaluation
+    from agentgym.rollout.episode import Episode
     from agentgym.rollout.plan import EnvChoice
 
 
@@ -50,7 +52,7 @@ def evaluate(
         list[str] | None, typer.Option("--env", help="An environment; may be repeated.")
     ] = None,
     suite: Annotated[
-        str | None, typer.Option(help="quick (a first look), agenteval or all.")
+        str | None, typer.Option(help="quick (a first look, the default), agenteval or all.")
     ] = None,
     edition: Edition = "mini",
     split: Split = "eval",
@@ -104,15 +106,25 @@ def evaluate(
       agentgym eval my_package.agents:MyAgent --env maze --attempts 4
     """
     from agentgym.agenteval import evaluate as run_evaluation
+    from agentgym.agenteval import select
     from agentgym.agents.build import build_agent
     from agentgym.cli.progress import RunDisplay
+    from agentgym.rollout.plan import plan
 
     envs = _environments(env, suite, edition, split, max_rounds, key_values(env_option))
+    selection = select(envs, edition=edition, split=split)
+    count = None if task else tasks or selection.tasks
+    jobs = plan(selection.choices, tasks=count, task_ids=task, attempts=attempts, seed=seed)
     player = build_agent(agent, **key_values(option))
     if agent == "human":  # one game at a time, in this thread, with the screen to itself
         concurrency, executor = 1, "inline"
     began = time.time()
-    display = RunDisplay(err(), quiet=agent == "human")
+    display = RunDisplay(
+        err(),
+        planned=Counter(job.env.env_id for job in jobs),
+        earlier=lambda: _earlier(run or _newest_run(began)),
+        quiet=agent == "human",
+    )
     try:
         with display:
             result = run_evaluation(
@@ -154,19 +166,16 @@ def _environments(
     split: str,
     max_rounds: int | None,
     options: dict[str, Any],
-) -> str | list[str | EnvChoice]:
+) -> str | Sequence[str | EnvChoice]:
     """Return what `agentgym.evaluate` takes as environments."""
     if names and suite:
         raise InvalidConfig("--env and --suite exclude each other; choose one")
-    if not names and not suite:
-        raise InvalidConfig(
-            "say what to evaluate on: --env textcraft (may be repeated) or --suite quick"
-        )
+    named: str | list[str] = list(names) if names else suite or "quick"
     if max_rounds is None and not options:
-        return suite or list(names or ())
+        return named
     from agentgym.agenteval import select
 
-    chosen = select(suite or list(names or ()), edition=edition, split=split)
+    chosen = select(named, edition=edition, split=split)
     update = {"max_rounds": max_rounds, "options": options}
     return [choice.model_copy(update=update) for choice in chosen.choices]
 
@@ -177,9 +186,12 @@ def _show(result: Evaluation, kinds: bool) -> None:
     screen = out()
     screen.print(report_table(result.report, kinds=kinds))
     screen.print(f"\nThe run lies in {result.path} (report.md, episodes.jsonl)", markup=False)
+    path = shlex.quote(str(result.path))
     screen.print(
-        f"Next: agentgym compare {result.path} OTHER_RUN · agentgym leaderboard paper --run "
-        f"{result.path} · agentgym replay {result.path}",
+        "Next:\n"
+        f"  agentgym compare {path} OTHER_RUN\n"
+        f"  agentgym leaderboard paper --run {path}\n"
+        f"  agentgym replay {path}",
         markup=False,
         style="dim",
     )
@@ -189,6 +201,12 @@ def _stopped_text(run: Path | None, began: float) -> str:
     folder = run or _newest_run(began)
     where = f" What had finished is in {folder}." if folder else ""
     return f"Stopped.{where} Go on with: {command_line()}"
+
+
+def _earlier(folder: Path | None) -> list[Episode]:
+    from agentgym.rollout.store import RunFolder
+
+    return RunFolder.open(folder).episodes() if folder else []
 
 
 def _newest_run(began: float) -> Path | None:

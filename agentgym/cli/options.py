@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,15 +68,14 @@ def key_values(pairs: Sequence[str] | None) -> dict[str, Any]:
     >>> key_values(["temperature=0.5", "api_base=http://localhost:8000/v1", "greedy=true"])
     {'temperature': 0.5, 'api_base': 'http://localhost:8000/v1', 'greedy': True}
     """
+    from agentgym.agents.build import parse_value
+
     found: dict[str, Any] = {}
     for pair in pairs or ():
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
             raise InvalidConfig(f"an option is written KEY=VALUE, not {pair!r}")
-        try:
-            found[key.strip().replace("-", "_")] = json.loads(value)
-        except ValueError:
-            found[key.strip().replace("-", "_")] = value
+        found[key.strip().replace("-", "_")] = parse_value(value)
     return found
 
 

@@ -7,6 +7,7 @@ thousands of episodes a second is not slowed by its display. All of it goes to s
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -43,6 +44,8 @@ class _Tally:
     score: float = 0.0
     failed: int = 0
     steps: int = 0
+    seconds: float = 0.0
+    timed: int = 0
 
     def add(self, episode: Episode) -> None:
         self.episodes += 1
@@ -60,12 +63,22 @@ class RunDisplay:
 
     Args:
         console: where to show it.
+        planned: episodes by environment id, where that is known before the run.
+        earlier: gives the episodes that were finished before; called if there are any.
         quiet: show nothing, because the agent has the terminal.
     """
 
-    def __init__(self, console: Console, *, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        console: Console,
+        *,
+        planned: Mapping[str, int] | None = None,
+        earlier: Callable[[], Iterable[Episode]] | None = None,
+        quiet: bool = False,
+    ) -> None:
         self._console, self._quiet = console, quiet
-        self._tallies: dict[str, _Tally] = {}
+        self._tallies = {env_id: _Tally(total) for env_id, total in (planned or {}).items()}
+        self._earlier = earlier
         self.total = self.resumed = self.finished = 0
         self._usage, self._retries, self._last_retry = Usage(), 0, ""
         self._start = self._last_line = time.monotonic()
@@ -99,6 +112,7 @@ class RunDisplay:
             self._start = self._last_line = time.monotonic()
             if event.done:
                 self._say(f"{event.done} of {event.total} episodes were finished before")
+                self._recall()
         elif isinstance(event, EpisodeStarted):
             self._tally(event.job.env.env_id)
         elif isinstance(event, StepTaken):
@@ -107,7 +121,10 @@ class RunDisplay:
                 self._usage = self._usage + event.step.usage
         elif isinstance(event, EpisodeFinished):
             self.finished += 1
-            self._tally(event.job.env.env_id).add(event.episode)
+            tally = self._tally(event.job.env.env_id)
+            tally.add(event.episode)
+            tally.seconds += event.episode.duration
+            tally.timed += 1
         elif isinstance(event, CallRetried):
             self._retries, self._last_retry = self._retries + 1, event.message
         elif isinstance(event, RunStopped):
@@ -117,6 +134,11 @@ class RunDisplay:
 
     def _tally(self, env_id: str) -> _Tally:
         return self._tallies.setdefault(env_id, _Tally())
+
+    def _recall(self) -> None:
+        for episode in self._earlier() if self._earlier else ():
+            if episode.status != "failed":
+                self._tally(episode.env_id).add(episode)
 
     def _line_now_and_then(self) -> None:
         now = time.monotonic()
@@ -132,8 +154,9 @@ class RunDisplay:
         seconds = time.monotonic() - self._start
         parts = [f"{self.resumed + self.finished}/{self.total} episodes"]
         successes = sum(t.successes for t in self._tallies.values())
-        if self.finished:
-            parts.append(f"success {100 * successes / self.finished:.0f}%")
+        counted = sum(t.episodes for t in self._tallies.values())
+        if counted:
+            parts.append(f"success {100 * successes / counted:.0f}%")
         failed = sum(t.failed for t in self._tallies.values())
         if failed:
             parts.append(f"{failed} failed")
@@ -147,12 +170,29 @@ class RunDisplay:
         if self._usage.cost is not None:
             parts.append(f"${self._usage.cost:.2f}")
         parts.append(_duration(seconds))
-        left = self.total - self.resumed - self.finished
-        if self.finished and left > 0:
-            parts.append(f"about {_duration(seconds / self.finished * left)} left")
+        left = self._seconds_left(seconds)
+        if left is not None:
+            parts.append(f"about {_duration(left)} left")
         if self._retries:
             parts.append(f"{self._retries} calls retried ({self._last_retry[:60]})")
         return " · ".join(parts)
+
+    def _seconds_left(self, elapsed: float) -> float | None:
+        """Estimate what is left from what an episode of each environment has taken.
+
+        None where an environment has not finished an episode yet: a fast one says nothing about
+        how long a slow one will take.
+        """
+        ahead = behind = 0.0
+        for tally in self._tallies.values():
+            behind += tally.seconds
+            remaining = (tally.total or tally.episodes) - tally.episodes
+            if remaining > 0 and not tally.timed:
+                return None
+            ahead += remaining * tally.seconds / max(tally.timed, 1)
+        if not ahead or not behind or elapsed < 2:
+            return None
+        return elapsed * ahead / behind
 
     def _render(self) -> RenderableType:
         grid = Table.grid(padding=(0, 2))
