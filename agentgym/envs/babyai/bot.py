@@ -157,7 +157,7 @@ class Bot(BabyAIBot):  # type: ignore[misc]
     def reason(self) -> str:
         """Return why the move the bot last suggested makes sense, without a full stop."""
         if not self.stack:
-            return "I am facing what I have to be at"
+            return "I already face what I have to go to"
         goal, carrying = self.stack[-1], self.mission.unwrapped.carrying
         ahead = goal.fwd_cell
         if isinstance(goal, GoNextToSubgoal):
@@ -184,9 +184,12 @@ class Bot(BabyAIBot):  # type: ignore[misc]
         below = self._below(1)
         known = ", and I know where it is" if self.knows_map else ""
         if goal.reason == "Explore":
-            return f"I have not found {self._sought()} yet, so I look where I have not been"
+            sought = self._sought() or "what I need"
+            return f"I have not found {sought} yet and look where I have not been"
         if goal.reason == "Open":
-            if any(isinstance(s, GoNextToSubgoal) for s in self.stack[:-1]):
+            if carrying is not None and isinstance(goal.datum, Door) and goal.datum.is_locked:
+                return f"I carry the {call(carrying)} to {self._name(goal)}"
+            if isinstance(goal.datum, Door) and self._sought():
                 return f"I have not found {self._sought()}, and {self._name(goal)} leads on"
             return f"I have to open {self._name(goal)}"
         if goal.reason == "PutNext":
@@ -210,11 +213,11 @@ class Bot(BabyAIBot):  # type: ignore[misc]
         return self.stack[-1 - depth] if len(self.stack) > depth else None
 
     def _sought(self) -> str:
-        """Return what the search is for: the nearest named thing further down the stack."""
+        """Return what the search is for: the nearest named thing further down the stack, if any."""
         for goal in reversed(self.stack[:-1]):
             if isinstance(goal, GoNextToSubgoal) and goal.reason != "Explore":
                 return self._name(goal)
-        return "what I need"
+        return ""
 
     def _name(self, goal: Any) -> str:
         """Return what a subgoal leads to, as a person would call it."""

@@ -38,7 +38,7 @@ class BabyAIExpert(Expert):
         return self._say(move, str(info["goal"])), move.action
 
     def _say(self, move: Move, goal: str) -> str:
-        text = f"{move.reason}, so I {_VERBS.get(move.action, move.action)}."
+        text = f"{move.reason}, so I {_phrase(move.action)}."
         if not self._introduced:
             self._introduced = True
             text = f"My goal is to {goal}. {text}"
@@ -51,4 +51,8 @@ class BabyAIExpert(Expert):
         return f"I see no way to my goal from here, so I try to {action}.", action
 
 
-_VERBS = {"toggle": "toggle it", "drop": "drop it"}
+def _phrase(action: str) -> str:
+    """Return an action as it stands after "I"."""
+    if action in ("toggle", "drop"):
+        return f"{action} it"
+    return action.replace("pickup", "pick up")
