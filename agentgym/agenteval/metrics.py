@@ -97,8 +97,8 @@ def expected_max(scores: Sequence[float], k: int) -> float:
     The i-th smallest of n is the maximum of C(i-1, k-1) of the C(n, k) subsets. For scores 0 and 1
     this is `best_of`.
 
-    >>> expected_max([0.0, 0.5, 1.0], 2)
-    0.8333333333333334
+    >>> expected_max([0.0, 0.5, 0.75, 1.0], 3)
+    0.9375
     """
     _require_k(len(scores), k)
     weights = _max_weights(len(scores), k)
