@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import agentgym
 from agentgym.core import TaskSet, TextEnv, make
 from agentgym.core.checker import GARBAGE, check_env
 from agentgym.core.command import match_call
@@ -495,8 +496,8 @@ def test_random_play_is_a_baseline_worth_having() -> None:
             ended = terminated or truncated
             steps, valid = steps + 1, valid + info["valid"]
         wins += info["success"]
-    assert 0.1 < wins / 200 < 0.6
-    assert valid / steps > 0.5
+    assert 0.05 < wins / 200 < 0.3
+    assert 0.35 < valid / steps < 0.9
 
 
 # The contract.
@@ -560,3 +561,12 @@ def test_no_text_breaks_it(action: str) -> None:
     observation, _, _, _, info = env.step(action)
     assert observation.strip()
     assert info["valid"] or env.inventory == {}  # type: ignore[attr-defined]
+
+
+def test_the_episode_in_the_readme_is_what_its_code_prints(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = (ROOT / "agentgym" / "envs" / "textcraft" / "README.md").read_text(encoding="utf-8")
+    code = page.partition("```python\n")[2].partition("```")[0]
+    exec(code, {"agentgym": agentgym})
+    assert capsys.readouterr().out == page.partition("```text\n")[2].partition("```")[0]

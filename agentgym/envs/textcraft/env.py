@@ -56,7 +56,7 @@ class TextCraftEnv(TextEnv):
         super().__init__(**options)
         self.workshop = Workshop(load_book(self.edition))
         self._item, self._count = "", 1
-        self._listed: tuple[list[tuple[str, int]], tuple[Recipe, ...]] | None = None
+        self._listed: list[Recipe] = []
 
     @classmethod
     def load_tasks(cls, edition: str, data_dir: str | None) -> TaskSet:
@@ -72,8 +72,8 @@ class TextCraftEnv(TextEnv):
         spec = task.spec
         self.workshop.inventory = Inventory()
         self._item, self._count = spec["goal"], int(spec["count"])
-        self._listed = None
-        lines = "\n".join(listed_recipes(self.workshop.book, spec))
+        self._listed = listed_recipes(self.workshop.book, spec)
+        lines = "\n".join([recipe.line for recipe in self._listed])
         goal = goal_text(spec)
         return Opening(f"Crafting commands:\n{lines}\n\nGoal: {goal}.", goal)
 
@@ -87,21 +87,16 @@ class TextCraftEnv(TextEnv):
         return TextCraftExpert(self.workshop, _planner(self.edition), self._item, self._count)
 
     def _sample(self, rng: np.random.Generator) -> str:
-        """Get a listed ingredient, try a recipe that serves the goal, or look: 9 to 9 to 2."""
-        book = self.workshop.book
-        if self._listed is None:
-            recipes = book.closure(self._item)
-            found = [(name, n) for r in recipes for name, n in r.needs if name in book.base]
-            self._listed = found, recipes
-        found, recipes = self._listed
+        """Get what a listed recipe needs, try a listed recipe, or look: 9 to 9 to 2."""
         kind = int(rng.integers(20))
+        if kind >= 18:
+            return "inventory"
+        recipe = self._listed[int(rng.integers(len(self._listed)))]
+        found = [pair for pair in recipe.needs if pair[0] in self.workshop.book.base]
         if kind < 9 and found:
             name, n = found[int(rng.integers(len(found)))]
             return f"get {n * int(rng.integers(1, 4))} {spoken(name)}"
-        if kind < 18:
-            recipe = recipes[int(rng.integers(len(recipes)))]
-            return self._in_full(recipe, rng)
-        return "inventory"
+        return self._in_full(recipe, rng)
 
     def _in_full(self, recipe: Recipe, rng: np.random.Generator) -> str:
         """Return the recipe as an action, each tag replaced by one of its members."""

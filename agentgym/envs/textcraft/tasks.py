@@ -19,7 +19,7 @@ from agentgym.core.errors import InvalidConfig
 from agentgym.core.task import TaskSet
 from agentgym.envs.textcraft.draw import Draw
 from agentgym.envs.textcraft.planner import Planner
-from agentgym.envs.textcraft.recipes import RecipeBook, load_book, spoken
+from agentgym.envs.textcraft.recipes import Recipe, RecipeBook, load_book, spoken
 
 NAME = "textcraft"
 EVAL_FILE = "eval_ids.json"
@@ -145,19 +145,19 @@ def _mini_rows(
         yield split, f"depth-{planner.book.depth[goal]}", spec
 
 
-def listed_recipes(book: RecipeBook, spec: Mapping[str, Any]) -> list[str]:
-    """Return the recipe lines a task shows: all that could serve it, and some that share parts."""
+def listed_recipes(book: RecipeBook, spec: Mapping[str, Any]) -> list[Recipe]:
+    """Return the recipes a task shows: all that could serve it, and some that share parts."""
     draw = Draw(str(spec["draw"]))
     inside, wanted = book.closure(spec["goal"]), int(spec["distractors"])
     beside = draw.sample(book.neighbours(spec["goal"]), wanted)
     if spec.get("fill"):
-        taken = {*(r.line for r in inside), *(r.line for r in beside)}
+        taken = {r.line for r in (*inside, *beside)}
         while len(beside) < wanted:
             recipe = draw.pick(book.recipes)
             if recipe.line not in taken:
                 taken.add(recipe.line)
                 beside.append(recipe)
-    return draw.shuffled(r.line for r in (*inside, *beside))
+    return draw.shuffled((*inside, *beside))
 
 
 def goal_text(spec: Mapping[str, Any]) -> str:
