@@ -66,12 +66,15 @@ _MAIN = {
 }
 _FOUR = {code: _MAIN[code] for code in ("WS", "ALF", "Baby", "TC")}
 _DEPTHS = {f"Depth{d}": Link("TextCraft", kind=f"depth-{d}") for d in range(1, 5)}
-_EVOLVER = {
-    f"{env}_{kind}{k}": Link(env, f"{kind}@{k}")
-    for env in ("AppWorld", "BFCL")
-    for kind in ("avg", "best")
-    for k in (4, 8)
-}
+
+
+def _evolver(k: int) -> dict[str, Link]:
+    return {
+        f"{env}_{kind}{k}": Link(env, f"{kind}@{k}")
+        for env in ("AppWorld", "BFCL")
+        for kind in ("avg", "best")
+    }
+
 
 CATALOG: tuple[Entry, ...] = (
     Entry("A1_env_stats", "agentgym-table2", "Environments and their sizes", AGENTGYM),
@@ -99,13 +102,13 @@ CATALOG: tuple[Entry, ...] = (
           AGENTGYM_RL, {"deep_search_overall": Link("SearchQA")}),
     Entry("B8_figures", "agentgym-rl-figures", "Read off the figures", AGENTGYM_RL),
     Entry("B9_hyperparameters", "agentgym-rl-hyperparameters", "Hyperparameters", AGENTGYM_RL),
-    Entry("C1_main", "agentevolver-table1", "Main results", AGENTEVOLVER, _EVOLVER),
+    Entry("C1_main", "agentevolver-table1", "Main results", AGENTEVOLVER, _evolver(8)),
     Entry("C2_synthetic_vs_real", "agentevolver-table2", "Synthetic and real tasks",
-          AGENTEVOLVER, _EVOLVER),
-    Entry("C3_cross_domain", "agentevolver-table3", "Across domains", AGENTEVOLVER, _EVOLVER),
-    Entry("C4_navigating", "agentevolver-table4", "Self-navigating", AGENTEVOLVER, _EVOLVER),
+          AGENTEVOLVER, _evolver(8)),
+    Entry("C3_cross_domain", "agentevolver-table3", "Across domains", AGENTEVOLVER, _evolver(8)),
+    Entry("C4_navigating", "agentevolver-table4", "Self-navigating", AGENTEVOLVER, _evolver(4)),
     Entry("C5_attributing_ADCA", "agentevolver-table5", "Self-attributing (ADCA)",
-          AGENTEVOLVER, _EVOLVER),
+          AGENTEVOLVER, _evolver(8)),
     Entry("C6_alpha_and_efficiency", "agentevolver-table6", "Efficiency, and the weight alpha",
           AGENTEVOLVER),
     Entry("C7_questioning_navigating_figures", "agentevolver-figures", "Read off the figures",

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from functools import lru_cache
 from importlib import resources
 
@@ -54,9 +55,11 @@ class Cell(_Part):
         text = text.strip()
         approximate = text.startswith("~")
         try:
-            value = float(text.removeprefix("~"))
+            value: float | None = float(text.removeprefix("~"))
         except ValueError:
             value = None
+        if value is not None and not math.isfinite(value):
+            value = None  # "nan" is a word here
         return cls(text=text, value=value, approximate=approximate)
 
     @property
