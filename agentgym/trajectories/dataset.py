@@ -133,7 +133,7 @@ class TrajectoryDataset(Sequence[Episode]):
             tests.append(lambda e: e.rounds <= max_rounds)
         if envs is not None:
             ids = self._env_ids(_many(envs))
-            tests.append(lambda e: e.env_id in ids)
+            tests.append(lambda e: _bare(e.env_id) in ids)
         for field, wanted in (
             ("edition", editions), ("split", splits), ("kind", kinds), ("agent", agents),
         ):  # fmt: skip
@@ -184,8 +184,8 @@ class TrajectoryDataset(Sequence[Episode]):
         return TrajectoryDataset(episodes, self.about)
 
     def _env_ids(self, names: Collection[str]) -> frozenset[str]:
-        held = {ref.env_id for ref in self.card.task_sets}
-        return frozenset(name if name in held else resolve_id(name) for name in names)
+        held = {_bare(ref.env_id) for ref in self.card.task_sets}
+        return frozenset(_bare(name) if _bare(name) in held else resolve_id(name) for name in names)
 
 
 def _many(value: str | Collection[str]) -> Collection[str]:
@@ -193,6 +193,11 @@ def _many(value: str | Collection[str]) -> Collection[str]:
     if not values:
         raise InvalidConfig("an empty list keeps nothing: leave the condition out to keep all")
     return values
+
+
+def _bare(env_id: str) -> str:
+    """Return an id without the module an environment of one's own is imported from."""
+    return env_id.rpartition(":")[2]
 
 
 def _one_of(field: str, values: Collection[str]) -> Callable[[Episode], bool]:

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agentgym.core import AgentGymError, TaskSet, cards, make, resolve_id
+from agentgym.core import AgentGymError, TaskSet, cards, make
 from agentgym.rollout.store import write_atomic
-from agentgym.trajectories.collect import describe_left_out, gather
+from agentgym.trajectories.collect import describe_left_out, gather, plan_id
 from agentgym.trajectories.dataset import TrajectoryDataset
 from agentgym.trajectories.files import find_format_of
 from agentgym.trajectories.published import describe_errors
@@ -105,7 +105,7 @@ def build_mini(
     """
     folder = Path(out)
     find_format_of(Path(f"x{suffix}"))
-    ids = [resolve_id(name) for name in envs] if envs is not None else installed_ids()
+    ids = [plan_id(name) for name in envs] if envs is not None else installed_ids()
     built: list[MiniBuilt] = []
 
     def take(results: Any) -> None:

@@ -14,6 +14,8 @@ import pytest
 import tests.toy  # noqa: F401  (registers tests/Guess-v0)
 from agentgym.agents.base import Agent
 from agentgym.agents.expert import ExpertAgent
+from agentgym.core import find_card
+from agentgym.core.env import load_tasks
 from agentgym.core.errors import InvalidConfig, UnknownEnvironment
 from agentgym.trajectories import (
     CollectionWarning,
@@ -64,6 +66,8 @@ def test_the_expert_solves_and_explains_every_train_task() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         dataset = collect("tests.toy:tests/Guess-v0")
+    # The module stays in the id, so that any process can make the environment again.
+    assert {e.env_id for e in dataset} == {"tests.toy:tests/Guess-v0"}
     assert len(dataset) == 20
     assert all(e.success and e.split == "train" and e.agent == "expert" for e in dataset)
     for step in dataset[3].steps:
@@ -165,6 +169,13 @@ def test_agenttraj_mini_is_the_same_every_time(tmp_path: Path) -> None:
     assert verify_mini(tmp_path / "1", expected) == [f"{OTHER}: 19 trajectories, recorded 20"]
 
 
+def test_agenttraj_mini_is_the_same_from_other_processes(tmp_path: Path) -> None:
+    envs = ["tests.toy:tests/Guess-v0"]
+    here = build_mini(tmp_path / "1", envs)
+    there = build_mini(tmp_path / "2", envs, processes=2)
+    assert digests_of(here) == digests_of(there)
+
+
 def test_recording_digests_keeps_those_of_other_environments(tmp_path: Path) -> None:
     built = build_mini(tmp_path, [GUESS])
     path = tmp_path / "digests.json"
@@ -195,3 +206,19 @@ def test_the_command_builds_and_compares(
     digests.write_text(digests.read_text().replace('"rounds": ', '"rounds": 1'))
     assert main(arguments) == 1
     assert "differs: tests/Guess-v0" in capsys.readouterr().out
+
+
+def test_the_recorded_digests_are_of_the_present_tasks() -> None:
+    expected = expected_digests()
+    assert "agentgym/TextCraft-v0" in expected
+    for env_id, entry in expected.items():
+        card = find_card(env_id)
+        if card.installed:
+            tasks = load_tasks(card.load(), "mini")
+            assert (tasks.digest, tasks.version) == (entry.tasks, entry.version), env_id
+            assert tasks.sizes["train"] == entry.train >= entry.episodes > 0, env_id
+
+
+def test_a_recorded_environment_is_built_to_its_digest(tmp_path: Path) -> None:
+    built = build_mini(tmp_path, ["wordle"])
+    assert compare(digests_of(built), expected_digests()) == []

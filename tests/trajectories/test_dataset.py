@@ -43,6 +43,12 @@ def test_filters_meet_every_condition_and_keep_the_order() -> None:
     assert len(dataset) == 5
 
 
+def test_an_environment_of_ones_own_is_found_with_and_without_its_module() -> None:
+    dataset = TrajectoryDataset([episode(1, env_id="tests.toy:tests/Guess-v0")])
+    for name in ("tests.toy:tests/Guess-v0", "tests/Guess-v0"):
+        assert len(dataset.filter(envs=name)) == 1
+
+
 def test_a_filter_that_can_keep_nothing_is_an_error() -> None:
     dataset = TrajectoryDataset([episode()])
     with pytest.raises(UnknownEnvironment, match="Did you mean TextCraft"):
