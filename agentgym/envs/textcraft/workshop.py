@@ -7,6 +7,7 @@ alone, in time linear in its length: what a model writes never meets a regular e
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from agentgym.core.command import Command, Param
@@ -105,8 +106,8 @@ class Workshop:
         else:
             count, output = 0, _name(target)
         given = self._given(ingredients)
-        lacking = self.inventory.lacks(given)
         recipe = self.book.match(output, given)
+        lacking = self.inventory.lacks(given)
         if lacking:
             return self._short(output, lacking, recipe)
         if recipe is None or (count and count != recipe.count):
@@ -128,7 +129,7 @@ class Workshop:
     def _short(self, output: str, lacking: list[tuple[str, int]], recipe: Recipe | None) -> Answer:
         name, count = lacking[0]
         have = self.inventory.get(name, 0)
-        target = output if self.book.knows(output) else shorten(output)
+        target = output if recipe else shorten(output)
         text = (
             f"Could not find enough items to craft minecraft:{target}: you need {count} "
             f"{self._quote(name)} and have {have}."
@@ -171,12 +172,23 @@ def _amount(words: str, complaint: str, example: str) -> tuple[int, str]:
     Raises:
         Misread: if it is not a count from 1 to `MOST` and a name.
     """
-    digits, _, name = words.partition(" ")
-    if digits.isdecimal() and digits.isascii() and name:
-        count = int(digits) if len(digits) <= _MOST_DIGITS else 0
-        if count:
-            return count, _name(name)
-        advice = f"The count must be from 1 to {MOST}."
-    else:
-        advice = f"Write a count and a name, such as: {example}."
+    count, name = _read_short(words) if len(words) <= 60 else _read(words)
+    if count:
+        return count, name
+    advice = (
+        f"The count must be from 1 to {MOST}."
+        if name
+        else f"Write a count and a name, such as: {example}."
+    )
     raise Misread(f"{complaint.format(shorten(words) or '(nothing)')} {advice}")
+
+
+def _read(words: str) -> tuple[int, str]:
+    """Return the count, 0 where it is out of range, and the name, "" where there are not both."""
+    digits, _, name = words.partition(" ")
+    if not (digits.isdecimal() and digits.isascii() and name):
+        return 0, ""
+    return int(digits) if len(digits) <= _MOST_DIGITS else 0, _name(name)
+
+
+_read_short = lru_cache(maxsize=4096)(_read)
