@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
-from agentgym.agents.message import Message, Reply
+from agentgym.agents.message import Reply
 from agentgym.rollout.conversation import published
 from agentgym.rollout.episode import Episode, Step
 from agentgym.rollout.formats import FormatError, find_format
@@ -262,11 +262,3 @@ def _steps(
             )
         )
     return tuple(steps)
-
-
-def as_messages(item: PublishedItem) -> list[Message]:
-    """Return the conversation as the messages a model agent takes."""
-    return [
-        Message("user" if turn.sender == "human" else "assistant", turn.value)
-        for turn in item.turns
-    ]
