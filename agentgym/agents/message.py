@@ -130,6 +130,19 @@ class Reply:
     sampled: Sampled | None = None
 
 
+def utf8(text: str) -> str:
+    """Return text that can be written as UTF-8: lone surrogates become U+FFFD.
+
+    >>> utf8("caf\u00e9 \ud800") == "caf\u00e9 \ufffd"
+    True
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def canonical(value: Mapping[str, Any]) -> str:
     """Return JSON that is the same text for the same content, for keys and digests."""
     return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))

@@ -12,10 +12,11 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from agentgym.agents.base import Agent, ChatAgent, ContextOverflow, ModelError
-from agentgym.agents.message import Message, Reply, ToolCall, Usage
+from agentgym.agents.message import Message, Reply, ToolCall, Usage, utf8
 from agentgym.rollout.conversation import Conversation
 from agentgym.rollout.episode import Episode, Failure, Status, Step
 from agentgym.rollout.formats import ActionFormat, FormatError, find_format
@@ -51,7 +52,7 @@ class _Log:
         self.score, self.success, self.terminated, self.truncated = 0.0, False, False, False
 
     def opened(self, observation: str, info: dict[str, Any]) -> None:
-        self.observation, self.goal = observation, info["goal"]
+        self.observation, self.goal = utf8(observation), utf8(info["goal"])
 
     def add(self, step: Step, terminated: bool, truncated: bool, success: bool) -> None:
         self.steps.append(step)
@@ -142,7 +143,7 @@ def _play(host: EnvHost, token: str, job: Job, agent: Agent, log: _Log) -> None:
             reply=reply,
             thought=thought,
             action=action,
-            observation=observation,
+            observation=utf8(observation),
             reward=reward,
             score=info["score"],
             valid=info["valid"],
@@ -153,11 +154,11 @@ def _play(host: EnvHost, token: str, job: Job, agent: Agent, log: _Log) -> None:
 def _split(decision: object) -> tuple[str, str | None]:
     """Read what `Agent.act` returned: an action, (thought, action), or None."""
     if decision is None or isinstance(decision, str):
-        return "", decision
+        return "", decision if decision is None else utf8(decision)
     if isinstance(decision, tuple) and len(decision) == 2 and isinstance(decision[0], str):
         thought, action = decision
         if action is None or isinstance(action, str):
-            return thought, action
+            return utf8(thought), action if action is None else utf8(action)
     raise TypeError(f"act() must return an action or (thought, action), got {decision!r:.200}")
 
 
@@ -223,6 +224,7 @@ class ModelCalls:
                 raise
             except Exception as error:
                 raise _Stop("failed", _failure("model", error)) from error
+        reply = _writable(reply)
         self.total.add(reply.usage)
         self.spend(reply.usage)
         return reply
@@ -312,6 +314,7 @@ async def _round(
     observation, reward, terminated, truncated, info = await _reach(
         worker.run(advance, token, action, message)
     )
+    observation = utf8(observation)
     step = Step(
         reply=_reply_text(reply),
         thought=thought,
@@ -326,6 +329,12 @@ async def _round(
         sampled=reply.sampled if keep_tokens else None,
     )
     return step, (terminated, truncated), info["success"]
+
+
+def _writable(reply: Reply) -> Reply:
+    """Return a reply whose texts can be recorded as UTF-8."""
+    calls = tuple(ToolCall(utf8(c.name), utf8(c.arguments), c.id) for c in reply.tool_calls)
+    return replace(reply, text=utf8(reply.text), reasoning=utf8(reply.reasoning), tool_calls=calls)
 
 
 def _reply_text(reply: Reply) -> str:

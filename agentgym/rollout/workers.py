@@ -85,7 +85,7 @@ _process_host: EnvHost | None = None
 def _run_in_process(function: Callable[..., T], args: tuple[Any, ...]) -> T:
     global _process_host
     if _process_host is None:
-        import agentgym  # noqa: F401  (registers the environments in this process)
+        import agentgym.envs  # noqa: F401  (registers the environments in this process)
 
         _process_host = EnvHost()
     return function(_process_host, *args)
@@ -163,7 +163,7 @@ class RayWorker(Worker):
 
 class _RayHost:
     def __init__(self) -> None:
-        import agentgym  # noqa: F401  (registers the environments in this process)
+        import agentgym.envs  # noqa: F401  (registers the environments in this process)
 
         self._host = EnvHost()
 

@@ -111,6 +111,14 @@ def test_events_tell_every_round():
     assert sum(isinstance(e, EpisodeFinished) for e in events) == 4
 
 
+def test_what_is_no_utf8_is_recorded_all_the_same(run):
+    jobs = plan([GUESS], tasks=2)
+    reply = "Thought: \ud800\nAction: guess \udfff"
+    episodes = rollout(jobs, ScriptedModel(lambda messages, seed: reply), run=run)
+    assert run.episodes() == episodes
+    assert episodes[0].steps[0].action == "guess \ufffd"
+
+
 class Flaky(ScriptedModel):
     """Fails the first calls, then works."""
 
