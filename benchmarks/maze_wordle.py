@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import random
 import subprocess
@@ -188,7 +189,10 @@ def run_all(peers: str | None, seconds: float, repeats: int) -> dict[str, list[d
 
 def report(results: dict[str, list[dict[str, float]]], command: str) -> str:
     """Return the results as a page of Markdown."""
-    versions = f"CPython {platform.python_version()}, {platform.machine()}, {cpu()}"
+    versions = (
+        f"CPython {platform.python_version()}, {platform.machine()}, {cpu()}, "
+        f"load average {os.getloadavg()[1]:.1f}"
+    )
     lines = [
         "# MAZE and Wordle: steps a second",
         "",
