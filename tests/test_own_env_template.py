@@ -32,7 +32,7 @@ def test_the_check_passes() -> None:
 
 
 def test_its_own_tests_pass() -> None:
-    done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
+    done = run("-m", "pytest", "-p", "no:cacheprovider", "tests")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed" in done.stdout
 

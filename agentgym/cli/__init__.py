@@ -67,14 +67,14 @@ def _options(
     ] = False,
 ) -> None:
     show_tracebacks(debug)
-
-
-def main() -> None:
-    """Run the command line."""
     # An installed script does not see the working directory, where "my_package:MyEnv-v0" lies.
     # It goes last, so that no file there hides an installed module.
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
+
+
+def main() -> None:
+    """Run the command line."""
     app(prog_name="agentgym")
 
 

@@ -112,7 +112,7 @@ def fetch(
     wanted = env if name.lower() == "agenteval" else [name]
     for ids in fetch_eval_ids(wanted, source=source or AGENTEVAL, revision=revision):
         note = "" if ids.as_published else f" (AgentEval is said to have {ids.env.eval})"
-        out().print(f"{ids.env.name}: {ids.count} ids in {ids.path}{note}", markup=False,
+        out().print(f"{ids.env.name}: {ids.size} ids in {ids.path}{note}", markup=False,
                     soft_wrap=True)  # fmt: skip
 
 

@@ -188,7 +188,7 @@ class Game:
             self.save(path)
         except OSError as error:
             self.screen.problem(f"{path} cannot be written: {error.strerror}")
-        except AgentGymError as error:
+        except (AgentGymError, ValueError) as error:  # ValueError: no path at all
             self.screen.problem(str(error))
         else:
             self.screen.note(f"Saved to {path}. To check it: agentgym replay {path}")
