@@ -131,7 +131,7 @@ class Reply:
 
 
 def utf8(text: str) -> str:
-    """Return text that can be written as UTF-8: lone surrogates become U+FFFD.
+    r"""Return text that can be written as UTF-8: lone surrogates become U+FFFD.
 
     >>> utf8("caf\u00e9 \ud800") == "caf\u00e9 \ufffd"
     True
