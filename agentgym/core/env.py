@@ -266,17 +266,9 @@ class TextEnv(gymnasium.Env[str, str]):
             gymnasium.error.ResetNeeded: before the first reset and after the episode's end.
         """
         self._require_running()
-        if not isinstance(action, str):  # a caller may break the type; the episode must not
-            outcome = self._refuse(f"An action is text, not {type(action).__name__}.")
-            action = repr(action)[: self.max_action_length]
-        elif len(action) > self.max_action_length:
-            outcome = self._refuse(
-                f"Your action has {len(action)} characters; at most "
-                f"{self.max_action_length} are read. Give one short action."
-            )
-        else:
-            outcome = self._act(action)
-        return self._advance(action, outcome)
+        if isinstance(action, str) and len(action) <= self.max_action_length:
+            return self._advance(action, self._act(action))
+        return self._advance(*self._unread(action))
 
     def forfeit(self, message: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Spend a round without acting, as when a model's reply holds no action.
@@ -412,6 +404,17 @@ class TextEnv(gymnasium.Env[str, str]):
             raise ResetNeeded("call reset() before step()")
         if self._terminated or self._truncated:
             raise ResetNeeded("the episode has ended: call reset() before the next step()")
+
+    def _unread(self, action: object) -> tuple[str, Outcome]:
+        """Refuse what is no text or too long; a caller's mistake must not break the episode."""
+        if isinstance(action, str):
+            message = (
+                f"Your action has {len(action)} characters; at most {self.max_action_length} "
+                "are read. Give one short action."
+            )
+            return action, self._refuse(message)
+        message = f"An action is text, not {type(action).__name__}."
+        return repr(action)[: self.max_action_length], self._refuse(message)
 
     def _refuse(self, message: str) -> Outcome:
         return Outcome(message, self._score, valid=False)
