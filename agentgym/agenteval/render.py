@@ -132,8 +132,10 @@ def _side_by_side(reports: Sequence[Report], edition: str, metric: Metric) -> Re
     table = new_table()
     table.add_column("environment", no_wrap=True)
     table.add_column("tasks", justify="right", no_wrap=True)
-    for report in shown:
-        table.add_column(report.agent_name, justify="right", overflow="fold")
+    agents = [report.agent_name for report in shown]
+    for i, name in enumerate(agents):
+        number = f" #{agents[: i + 1].count(name)}" if agents.count(name) > 1 else ""
+        table.add_column(name + number, justify="right", overflow="fold")
     names = dict.fromkeys(row.name for r in shown for row in r.rows if row.edition == edition)
     for name in names:
         rows = [_find(report, name, edition) for report in shown]

@@ -85,6 +85,7 @@ def test_runs_side_by_side() -> None:
     assert "50.0" in lines["TextCraft"]
     assert lines["Maze"].rstrip().endswith("–")
     assert lines["average"].rstrip().endswith("–"), "an average over fewer environments is none"
+    assert "a #1" in text_of(runs_table([a, a]))
     with pytest.raises(InvalidConfig):
         runs_table([])
 
