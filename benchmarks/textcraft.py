@@ -223,13 +223,15 @@ def textarena_game(game: str) -> tuple[Callable[[int], Any], Callable[[str], boo
 
 
 def machine() -> str:
-    """Name the processor, the cores and the Python."""
+    """Name the processor, the cores, the Python, and how busy the machine is."""
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
         names = [x.partition(":")[2] for x in info.read_text().splitlines() if "model name" in x]
         model = names[0].strip() if names else model
-    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, {sys.platform}"
+    busy = f"load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "load unknown"
+    python = f"Python {platform.python_version()}"
+    return f"{model}, {os.cpu_count()} cores, {python}, {sys.platform}, {busy} at the end"
 
 
 if __name__ == "__main__":
