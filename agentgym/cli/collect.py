@@ -77,6 +77,7 @@ def collect(
       agentgym collect maze --agent openai:MODEL --keep success --run runs/maze --out maze.parquet
     """
     from agentgym.agents.build import build_agent
+    from agentgym.cli.interrupts import Interrupts
     from agentgym.cli.progress import RunDisplay
     from agentgym.trajectories.collect import describe_left_out, gather
     from agentgym.trajectories.store import write
@@ -84,7 +85,7 @@ def collect(
     _check_target(to, layout)
     player = build_agent(agent, **key_values(option))
     try:
-        with RunDisplay(err()) as display:
+        with RunDisplay(err()) as display, Interrupts(display, err()) as interrupts:
             kept, left_out = gather(
                 env,
                 player,
@@ -102,7 +103,7 @@ def collect(
                 concurrency=concurrency,
                 executor=executor,
                 limits=limits_of(max_total_tokens, max_cost, max_seconds, max_failures, None, 4),
-                on_event=display,
+                on_event=interrupts,
             )
     except KeyboardInterrupt as stop:
         hint = f"Go on with: {command_line()}" if run else "With --run FOLDER it could be resumed."

@@ -108,6 +108,7 @@ def evaluate(
     from agentgym.agenteval import evaluate as run_evaluation
     from agentgym.agenteval import select
     from agentgym.agents.build import build_agent
+    from agentgym.cli.interrupts import Interrupts
     from agentgym.cli.progress import RunDisplay
     from agentgym.rollout.plan import plan
 
@@ -125,8 +126,14 @@ def evaluate(
         earlier=lambda: _earlier(run or _newest_run(began)),
         quiet=agent == "human",
     )
+    interrupts = Interrupts(
+        display,
+        err(),
+        at_once=agent == "human",
+        parting=lambda: _stopped_text(run, began),
+    )
     try:
-        with display:
+        with display, interrupts:
             result = run_evaluation(
                 player,
                 envs,
@@ -145,7 +152,7 @@ def evaluate(
                 record=record,
                 replay=replay,
                 cache=cache,
-                on_event=display,
+                on_event=interrupts,
             )  # fmt: skip
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt(_stopped_text(run, began)) from stop

@@ -137,6 +137,7 @@ class _Table:
                 raise KeyboardInterrupt("You stopped watching.") from None
 
     def _watch_model(self, agent: ChatAgent, action_format: str) -> Episode:
+        from agentgym.cli.interrupts import Interrupts
         from agentgym.rollout.engine import rollout
         from agentgym.rollout.plan import Job
 
@@ -144,9 +145,10 @@ class _Table:
         observation, info = self.env.reset(seed=self.seed, options={"task_id": self.task_id})
         self.screen.situation(observation, info, self.env.max_rounds)
         job = Job(self.choice, self.env.task, 0, self.seed, self.seed)
-        (episode,) = rollout(
-            [job], agent, action_format=action_format, concurrency=1, on_event=self._show()
-        )
+        with Interrupts(self._show(), self.screen.console, at_once=True) as interrupts:
+            (episode,) = rollout(
+                [job], agent, action_format=action_format, concurrency=1, on_event=interrupts
+            )
         if episode.failure is not None:
             self.screen.problem(f"{episode.failure.where}: {episode.failure.message}")
         self.screen.ending(
