@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentgym.core import Task, TaskSet, make
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.episode import episode_key
+
+
+T = TypeVar("T")
 
 
 class EnvChoice(BaseModel):
@@ -135,14 +138,35 @@ def _choose(
 
 
 def spread(tasks: Sequence[Task], count: int | None) -> Sequence[Task]:
-    """Return `count` tasks spread evenly over a sequence, or all of them.
+    """Return `count` tasks that stand for a sequence, or all of them, in their order.
 
-    >>> spread("abcdef", 3)
-    ['a', 'c', 'e']
+    Kinds get a share in proportion to their size, one task at least where there are enough; within a
+    kind the tasks are evenly spaced. (Even spacing over the whole sequence would meet a cycle of
+    kinds, such as BabyAI's forty levels, in step and see one kind only.)
     """
     if count is None or count >= len(tasks):
         return tasks
-    return [tasks[i * len(tasks) // count] for i in range(count)]
+    kinds: dict[str, list[Task]] = {}
+    for task in tasks:
+        kinds.setdefault(task.kind, []).append(task)
+    groups = _evenly(list(kinds.values()), min(count, len(kinds)))
+    shares = _shares([len(group) for group in groups], count)
+    picked = [t for group, n in zip(groups, shares, strict=True) for t in _evenly(group, n)]
+    return sorted(picked, key=lambda task: task.index)
+
+
+def _evenly(items: Sequence[T], count: int) -> list[T]:
+    return [items[i * len(items) // count] for i in range(count)]
+
+
+def _shares(sizes: Sequence[int], count: int) -> list[int]:
+    """Split `count` over groups by size, one at least, never more than a group has."""
+    shares = [1] * len(sizes)
+    for _ in range(count - len(sizes)):
+        # The group whose share lags its size the most; the first of equals.
+        lag = [s / (n + 1) if n < s else 0.0 for s, n in zip(sizes, shares, strict=True)]
+        shares[lag.index(max(lag))] += 1
+    return shares
 
 
 def derive_seed(*parts: object) -> int:
