@@ -17,7 +17,6 @@ from agentgym.core import Task, TaskSet, make
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.episode import episode_key
 
-
 T = TypeVar("T")
 
 
@@ -140,8 +139,8 @@ def _choose(
 def spread(tasks: Sequence[Task], count: int | None) -> Sequence[Task]:
     """Return `count` tasks that stand for a sequence, or all of them, in their order.
 
-    Kinds get a share in proportion to their size, one task at least where there are enough; within a
-    kind the tasks are evenly spaced. (Even spacing over the whole sequence would meet a cycle of
+    Kinds get a share in proportion to their size, one task at least where there are enough; within
+    a kind the tasks are evenly spaced. (Even spacing over the whole sequence would meet a cycle of
     kinds, such as BabyAI's forty levels, in step and see one kind only.)
     """
     if count is None or count >= len(tasks):
