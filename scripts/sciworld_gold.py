@@ -21,7 +21,7 @@ from typing import Any
 
 from agentgym.envs.sciworld.bridge import Session
 from agentgym.envs.sciworld.jvm import JvmOptions, SimulatorError
-from agentgym.envs.sciworld.tasks import DATA, Lesson, folds, lessons, spread
+from agentgym.envs.sciworld.tasks import DATA, Lesson, folds, lessons, solved, spread
 
 LIMIT = 300
 
@@ -69,8 +69,7 @@ def fill(session: Session, lesson: Lesson, table: dict[str, Any], fold: range, w
     order = spread(fold, wanted)
     order += [v for v in fold if v not in order]
     for variation in order[: 2 * wanted]:
-        solved = sum(1 for v in fold if table.get(str(v), {}).get("score") == 100)
-        if solved >= wanted:
+        if sum(solved(table.get(str(v), {})) for v in fold) >= wanted:
             return
         if str(variation) not in table:
             table[str(variation)] = solve(session, lesson.name, variation)
@@ -102,10 +101,21 @@ def solve(session: Session, task: str, variation: int) -> dict[str, Any]:
     return {"score": score, "moves": moves, "actions": played}
 
 
+def dumps(value: Any) -> str:
+    """Return JSON with a line for each row, so that a change shows as one."""
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(json.dumps(row) for row in value) + "\n]\n"
+    tables = []
+    for name, table in value.items():
+        rows = ",\n".join(f"{json.dumps(key)}: {json.dumps(row)}" for key, row in table.items())
+        tables.append(f"{json.dumps(name)}: {{\n{rows}\n}}")
+    return "{\n" + ",\n".join(tables) + "\n}\n"
+
+
 def write(file: Path, value: Any) -> None:
     """Write JSON in one go, so that a stopped run leaves the last good file."""
     part = file.with_suffix(".part")
-    part.write_text(json.dumps(value, indent=0, ensure_ascii=True) + "\n", encoding="utf-8")
+    part.write_text(dumps(value), encoding="utf-8")
     part.replace(file)
 
 

@@ -50,11 +50,11 @@ class SciWorldEnv(TextEnv):
     title = "SciWorld"
     editions: ClassVar[Mapping[str, Edition]] = {
         "mini": Edition(
-            tasks.MINI_ROUNDS,
+            tasks.ROUNDS["mini"],
             "Variations of all 30 ScienceWorld tasks, each with a path that solves it.",
         ),
         "official": Edition(
-            tasks.OFFICIAL_ROUNDS,
+            tasks.ROUNDS["official"],
             "AgentGym's 4,639 items: every variation of 23 ScienceWorld tasks, in package order.",
         ),
     }
@@ -136,10 +136,10 @@ class SciWorldEnv(TextEnv):
         number can stand for, one for anything else.
         """
         self._most_moves += 10 if "wait" in action.lower() or action.strip().isdigit() else 1
-        if self._most_moves <= tasks.STEP_LIMIT:
+        if self._most_moves <= tasks.MOVES[self.edition]:
             return False
         self._most_moves = self._session.moves()
-        return self._most_moves > tasks.STEP_LIMIT
+        return self._most_moves > tasks.MOVES[self.edition]
 
     def _info(self) -> dict[str, Any]:
         return {"subgoals": [dict(row) for row in self._subgoals]}

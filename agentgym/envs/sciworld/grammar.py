@@ -83,6 +83,20 @@ COMMANDS: tuple[Command, ...] = (
     _simple("examine", "examine", "Describe an object."),
     Command("task", "task", "Repeat the task."),
     Command("inventory", "inventory", "List what you carry."),
+    # Shorter forms the package takes as well and its own agent uses; "in" may be part of a name
+    # ("cup in sink"), so they stand after the longer ones.
+    Command(
+        "pour_in",
+        "pour {object} in {target}",
+        "The same as pour into.",
+        (Param("object", "the liquid, or its container"), Param("target", "the container")),
+    ),
+    Command(
+        "dunk_in",
+        "dunk {object} in {target}",
+        "The same as dunk into.",
+        (Param("object", "the container"), Param("target", "the liquid")),
+    ),
     Command(
         "choose",
         "{number}",
@@ -92,7 +106,8 @@ COMMANDS: tuple[Command, ...] = (
 )
 
 _CHOICE = re.compile(r"^(\d+):\t", re.MULTILINE)
-_VERBS = {c.template.split(" {")[0]: c for c in COMMANDS if c.name not in ("choose", "use_on")}
+_OTHER_FORMS = ("choose", "use_on", "pour_in", "dunk_in")
+_VERBS = {c.template.split(" {")[0]: c for c in COMMANDS if c.name not in _OTHER_FORMS}
 
 
 def choices(observation: str) -> int:
@@ -125,7 +140,7 @@ def hint(action: str) -> str:
     near = near or difflib.get_close_matches(words.split(" ")[0][:40], _VERBS, n=1, cutoff=0.7)
     if near:
         return f"Did you mean '{_usage(near[0])}'?"
-    return f"Say one of: {', '.join(dict.fromkeys(c.usage for c in COMMANDS[:-1]))}."
+    return f"Say one of: {', '.join(_usage(verb) for verb in _VERBS)}."
 
 
 def _usage(verb: str) -> str:
