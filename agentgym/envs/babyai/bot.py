@@ -9,6 +9,7 @@ top of the stack; `reason` puts it into words.
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 from typing import Any
 
@@ -127,8 +128,15 @@ class Bot(BabyAIBot):  # type: ignore[misc]
     def _find_obj_pos(self, obj_desc: Any, adjacent: bool = False) -> Any:
         try:
             return super()._find_obj_pos(obj_desc, adjacent)
-        except AssertionError:  # known, but behind a locked door: as good as not found
-            return None, None
+        except AssertionError:  # one of them is known and behind a locked door: leave it out
+            near = copy.copy(obj_desc)
+            pairs = list(zip(obj_desc.obj_set, obj_desc.obj_poss, strict=False))
+            pairs = [(thing, place) for thing, place in pairs if self._reaches(place)]
+            near.obj_set, near.obj_poss = [t for t, _ in pairs], [p for _, p in pairs]
+            return super()._find_obj_pos(near, adjacent) if pairs else (None, None)
+
+    def _reaches(self, place: tuple[int, int]) -> bool:
+        return bool(self._shortest_path(lambda here, _: here == place, True)[1])
 
     def _process_instr(self, instr: Any) -> None:
         world = self.mission.unwrapped

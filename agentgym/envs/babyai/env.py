@@ -48,7 +48,7 @@ COMMANDS = (
     Command(
         "pickup",
         "pickup {object} {number}",
-        "Walk up to an object and pick it up; you can carry one object.",
+        'Walk up to an object and pick it up ("pick up" will do too); you can carry one.',
         (_OBJECT, _NUMBER),
     ),
     Command("drop", "drop", "Put what you carry on the free cell in front of you."),

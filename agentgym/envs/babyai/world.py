@@ -20,8 +20,10 @@ import gymnasium
 import minigrid  # noqa: F401  (registers the levels)
 from gymnasium.envs.registration import load_env_creator
 from minigrid.core.world_object import Wall
+from minigrid.envs.babyai.core import verifier
 from minigrid.envs.babyai.core.roomgrid_level import RejectSampling, RoomGridLevel
 
+from agentgym.core.errors import InvalidConfig
 from agentgym.envs.babyai.levels import gym_id
 
 World = Any
@@ -34,7 +36,15 @@ def build(level: str, seed: int) -> World:
     Args:
         level: one of `LEVELS`.
         seed: seed of the level's own generator.
+
+    Raises:
+        InvalidConfig: if Minigrid has been told to judge by other rules.
     """
+    if verifier.use_done_actions:
+        raise InvalidConfig(
+            "BABYAI_DONE_ACTIONS is set in the environment, and under it Minigrid ends a mission "
+            "only by an action that BabyAI does not have; unset it"
+        )
     world_class, arguments = _bare(level)
     world = world_class(**arguments)
     world.reset(seed=seed)
