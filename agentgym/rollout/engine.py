@@ -143,7 +143,8 @@ class _Engine:
                 yield episode
             await watcher
             for lane in lanes:
-                lane.result()
+                if lane.done():  # where one raised, others are still under way
+                    lane.result()
         finally:
             for task in (*lanes, watcher):
                 task.cancel()
