@@ -40,10 +40,10 @@ def list_environments(as_json: Json = False) -> None:
             sizes = [Text("not installed", style="yellow"), Text(f"pip install '{row['install']}'")]
         grid.add_row(name, *sizes, row["summary"])
     out().print(grid)
-    out().print(
-        "\nSizes are train + eval tasks. [yellow]data[/yellow]: needs published files, see "
-        "'agentgym data list'.\nNext: agentgym info NAME, agentgym play NAME"
-    )
+    missing = any(not e["available"] for row in rows for e in row["editions"].values())
+    data = " [yellow]data[/yellow]: needs published files, see 'agentgym data list'." * missing
+    out().print(f"\nSizes are train + eval tasks.{data}")
+    out().print("Next: agentgym info NAME, agentgym play NAME")
 
 
 def describe_card(card: Any) -> dict[str, Any]:
