@@ -21,7 +21,7 @@ from typing import Any
 
 from agentgym.agents.base import ChatAgent, ContextOverflow, ModelError
 from agentgym.agents.message import Message, Reply, ToolCall, Usage
-from agentgym.agents.models import resolve
+from agentgym.agents.models import requantize, resolve
 from agentgym.core import require
 from agentgym.core.errors import InvalidConfig
 
@@ -49,6 +49,8 @@ class LlamaCppAgent(ChatAgent):
         gpu_layers: layers to put on a GPU, where the wheel was built for one; -1 for all.
         exact: answer one at a time and reuse nothing, so that replies repeat exactly.
         tools: whether to offer tools; llama.cpp reads calls by the model's chat template.
+        quick: use the 8-bit form of a known model whose format is slow (see
+            `agentgym.agents.models.requantize`); needs the gguf package, as the extra brings it.
         name: what to call the agent in tables.
 
     Raises:
@@ -72,12 +74,15 @@ class LlamaCppAgent(ChatAgent):
         gpu_layers: int = 0,
         exact: bool = False,
         tools: bool = False,
+        quick: bool = True,
         name: str = "",
     ) -> None:
         require("xllamacpp", "The llamacpp agent", "llamacpp")
         if min(parallel, context, max_tokens) < 1:
             raise InvalidConfig("parallel, context and max_tokens must be at least 1.")
         self.path = Path(resolve(model, "gguf"))
+        if quick and not model.endswith(".gguf"):
+            self.path = requantize.quick(self.path)
         self.name = name or (self.path.stem if model.endswith(".gguf") else model)
         self.context, self.parallel = context, 1 if exact else parallel
         self.threads = threads or min(MOST_THREADS, _cores())
@@ -109,12 +114,17 @@ class LlamaCppAgent(ChatAgent):
         params.warmup = False
         params.endpoint_slots = False
         try:
-            return xllamacpp.Server(params)
+            server = xllamacpp.Server(params)
         except RuntimeError as error:
             raise InvalidConfig(
                 f"llama.cpp cannot load {self.path}: {error} Check that it is a whole GGUF file, "
                 f"and that {self.parallel} conversations of {self.context} tokens fit in memory."
             ) from error
+        # The engine's loop starts in a thread of its own, and an engine that is dropped before its
+        # loop runs waits for it forever; one token makes sure that it runs.
+        hello = {"messages": [{"role": "user", "content": "."}], "max_tokens": 1}
+        server.handle_chat_completions({**hello, "cache_prompt": False})
+        return server
 
     async def complete(
         self,

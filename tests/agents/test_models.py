@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentgym.agents import models
-from agentgym.agents.models import cards, store, wheel
+from agentgym.agents.models import cards, requantize, store, wheel
 from agentgym.core.errors import InvalidConfig, MissingData
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 100
@@ -210,3 +210,38 @@ def test_a_file_of_a_hub_is_brought_once(
         models.resolve("owner/name/other.gguf")
     with pytest.raises(models.UnknownModel):
         models.resolve("owner/../w.gguf")
+
+
+def test_a_slow_format_is_rewritten_once_and_means_the_same(tmp_path: Path) -> None:
+    gguf = pytest.importorskip("gguf")
+    import numpy as np
+
+    kind = gguf.GGMLQuantizationType.Q4_1
+    weights = np.random.default_rng(0).normal(size=(8, 64)).astype(np.float32)
+    packed = gguf.quants.quantize(weights, kind)
+    source = tmp_path / "m.Q4_1.gguf"
+    writer = gguf.GGUFWriter(source, "llama")
+    writer.add_block_count(3)
+    writer.add_token_list(["a", "b"])
+    writer.add_tensor("norm", weights[0])
+    writer.add_tensor("w", packed, raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+    target = requantize.quick(source)
+    assert target == tmp_path / "m.Q8_0.gguf"
+    reader = gguf.GGUFReader(target)
+    tensors = {t.name: t for t in reader.tensors}
+    assert tensors["w"].tensor_type.name == "Q8_0"
+    before = gguf.quants.dequantize(packed, kind)
+    after = gguf.quants.dequantize(tensors["w"].data, tensors["w"].tensor_type)
+    assert np.abs(after - before).max() < 0.02
+    np.testing.assert_array_equal(tensors["norm"].data, weights[0])
+    assert reader.fields["llama.block_count"].contents() == 3
+    assert reader.fields["tokenizer.ggml.tokens"].contents() == ["a", "b"]
+    written = target.stat().st_mtime_ns
+    assert requantize.quick(source) == target
+    assert target.stat().st_mtime_ns == written
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.Q4_1.gguf", "m.Q8_0.gguf"]
