@@ -85,7 +85,8 @@ def collect(
     _check_target(to, layout)
     player = build_agent(agent, **key_values(option))
     try:
-        with RunDisplay(err()) as display, Interrupts(display, err()) as interrupts:
+        screen = err()
+        with RunDisplay(screen) as display, Interrupts(display, screen) as interrupts:
             kept, left_out = gather(
                 env,
                 player,

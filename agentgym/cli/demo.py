@@ -48,7 +48,7 @@ def demo(
     screen.print("\nWhat to type next (after: source .venv/bin/activate):")
     for line in (
         "agentgym play textcraft              play it yourself; :hint asks the expert",
-        f"agentgym replay {last}    what the model said, step by step",
+        f"agentgym replay {last} --show    what the model said, step by step",
         f"agentgym compare {first} {last}",
         "agentgym eval openai:MODEL -o base_url=URL --suite quick    your own model",
     ):

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from agentgym.rollout.plan import EnvChoice
 
 
+TABLE_WIDTH = 98
+"""Columns the table of a run takes."""
+
+
 def evaluate(
     agent: Annotated[
         str,
@@ -120,15 +124,16 @@ def evaluate(
     if agent == "human":  # one game at a time, in this thread, with the screen to itself
         concurrency, executor = 1, "inline"
     began = time.time()
+    screen = err()  # one console, or a message would be painted over by the live display
     display = RunDisplay(
-        err(),
+        screen,
         planned=Counter(job.env.env_id for job in jobs),
         earlier=lambda: _earlier(run or _newest_run(began)),
         quiet=agent == "human",
     )
     interrupts = Interrupts(
         display,
-        err(),
+        screen,
         at_once=agent == "human",
         parting=lambda: _stopped_text(run, began),
     )
@@ -188,17 +193,21 @@ def _environments(
 
 
 def _show(result: Evaluation, kinds: bool) -> None:
-    from agentgym.agenteval import report_table
+    from agentgym.agenteval import report_table, runs_table
 
     screen = out()
-    screen.print(report_table(result.report, kinds=kinds))
+    if screen.width >= TABLE_WIDTH or kinds:
+        screen.print(report_table(result.report, kinds=kinds))
+    else:  # two narrow tables instead of one whose numbers are cut off
+        screen.print(runs_table([result.report], metric="success"))
+        screen.print(runs_table([result.report], metric="score"))
     screen.print(f"\nThe run lies in {result.path} (report.md, episodes.jsonl)", markup=False)
     path = shlex.quote(str(result.path))
     screen.print(
         "Next:\n"
         f"  agentgym compare {path} OTHER_RUN\n"
         f"  agentgym leaderboard paper --run {path}\n"
-        f"  agentgym replay {path}",
+        f"  agentgym replay {path} --show",
         markup=False,
         style="dim",
     )

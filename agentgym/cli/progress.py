@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
@@ -46,6 +46,7 @@ class _Tally:
     steps: int = 0
     seconds: float = 0.0
     timed: int = 0
+    running: dict[str, float] = field(default_factory=dict)
 
     def add(self, episode: Episode) -> None:
         self.episodes += 1
@@ -114,7 +115,7 @@ class RunDisplay:
                 self._say(f"{event.done} of {event.total} episodes were finished before")
                 self._recall()
         elif isinstance(event, EpisodeStarted):
-            self._tally(event.job.env.env_id)
+            self._tally(event.job.env.env_id).running[event.job.key] = time.monotonic()
         elif isinstance(event, StepTaken):
             self._tally(event.job.env.env_id).steps += 1
             if event.step.usage is not None:
@@ -122,6 +123,7 @@ class RunDisplay:
         elif isinstance(event, EpisodeFinished):
             self.finished += 1
             tally = self._tally(event.job.env.env_id)
+            tally.running.pop(event.job.key, None)
             tally.add(event.episode)
             tally.seconds += event.episode.duration
             tally.timed += 1
@@ -184,12 +186,16 @@ class RunDisplay:
         how long a slow one will take.
         """
         ahead = behind = 0.0
+        now = time.monotonic()
         for tally in self._tallies.values():
-            behind += tally.seconds
             remaining = (tally.total or tally.episodes) - tally.episodes
             if remaining > 0 and not tally.timed:
                 return None
-            ahead += remaining * tally.seconds / max(tally.timed, 1)
+            mean = tally.seconds / max(tally.timed, 1)
+            # Those under way have done a part, but nobody knows that they are nearly done.
+            begun = sum(min(now - start, 0.8 * mean) for start in [*tally.running.values()])
+            behind += tally.seconds + begun
+            ahead += remaining * mean - begun
         if not ahead or not behind or elapsed < 2:
             return None
         return elapsed * ahead / behind

@@ -15,6 +15,7 @@ from agentgym.cli.options import Json
 if TYPE_CHECKING:
     from agentgym.agenteval.compare import Pair
     from agentgym.agenteval.render import Metric
+    from agentgym.rollout.episode import Episode
 
 leaderboard = typer.Typer(
     cls=Commands,
@@ -76,6 +77,9 @@ def replay(
     task: Annotated[
         list[str] | None, typer.Option("--task", "-t", help="Just this task; may be repeated.")
     ] = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Also print each episode, round by round.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Play every recorded action again and check that all comes out as recorded.
@@ -85,6 +89,8 @@ def replay(
     [dim]Examples:[/dim]
 
       agentgym replay runs/expert-quick-1
+
+      agentgym replay runs/random-quick-1 --task maze_12 --show
 
       agentgym replay game.json
     """
@@ -97,6 +103,9 @@ def replay(
     episodes = [e for e in iter_episodes(source) if not task or e.task_id in task]
     if not episodes:
         raise InvalidConfig(f"{source} holds no episodes" + (" of these tasks" if task else ""))
+    if show and not as_json:
+        for episode in episodes:
+            _print_episode(episode)
     with Verifier() as verifier:
         screen = err()
         todo = track(episodes, "Replaying", console=screen, transient=True,
@@ -115,6 +124,30 @@ def replay(
         out().print(Text(f"{verdict} came out as recorded ({rounds} rounds).", style=style))
     if wrong:
         raise typer.Exit(1)
+
+
+def _print_episode(episode: Episode) -> None:
+    from agentgym.agents.screen import Screen
+
+    screen = Screen(out())
+    name = episode.env_id.rpartition("/")[2].rpartition("-v")[0]
+    about = f"{episode.agent}, attempt {episode.attempt + 1}"
+    screen.opening(name, episode.task_id, episode.goal, about)
+    screen.situation(
+        episode.observation, {"rounds": 0, "score": 0.0, "valid": True}, episode.max_rounds
+    )
+    for number, step in enumerate(episode.steps, 1):
+        screen.move(step.thought, step.action, step.reply)
+        info = {"rounds": number, "score": step.score, "valid": step.valid}
+        screen.situation(step.observation, info, episode.max_rounds)
+    if episode.failure is not None:
+        screen.problem(f"{episode.failure.where}: {episode.failure.message}")
+    screen.ending(
+        success=episode.success,
+        score=episode.score,
+        rounds=episode.rounds,
+        ended=not episode.truncated,
+    )
 
 
 @leaderboard.command()

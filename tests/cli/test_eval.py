@@ -24,6 +24,16 @@ def test_an_evaluation_ends_with_a_table_and_what_to_type_next(run: Run, tmp_pat
     assert (tmp_path / "runs" / "expert-maze-wordle-1" / "report.md").is_file()
 
 
+def test_no_number_is_cut_off_on_a_narrow_terminal(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run("eval", "expert", "--suite", "quick", "--tasks", "1", "--max-rounds", "1")
+    assert "…" not in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+    assert "TextCraft" in shown.stdout
+
+
 def test_json_is_json_alone(run: Run) -> None:
     shown = run("eval", "random", "--env", "maze", "-n", "2", "-k", "2", "--out", "r", "--json")
     data = json.loads(shown.stdout)
@@ -163,6 +173,19 @@ def test_a_true_run_replays(run: Run, runs: tuple[str, str]) -> None:
     shown = run("replay", "random", "--json")
     assert shown.exit_code == 0
     assert json.loads(shown.stdout)["true"] == 5
+
+
+def test_an_episode_is_shown_round_by_round(run: Run, runs: tuple[str, str]) -> None:
+    first = read("expert")[0]
+    shown = run("replay", "expert", "--task", first.task_id, "--show")
+    assert shown.exit_code == 0
+    text = " ".join(shown.stdout.split())
+    for step in first.steps:
+        assert f"> {step.action}" in text
+        assert " ".join(step.thought.split()) in text
+        assert " ".join(step.observation.split()) in text
+    assert f"Solved in {first.rounds} rounds" in text
+    assert "1 of 1 episodes came out as recorded" in text
 
 
 def test_a_false_score_is_caught(run: Run, runs: tuple[str, str], tmp_path: Path) -> None:
