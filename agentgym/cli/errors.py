@@ -38,7 +38,10 @@ class Commands(TyperGroup):
             self._end(error, 1)
         except KeyboardInterrupt as error:
             message = str(error) or "Stopped."
-            err().print(message, style="yellow", markup=False)
+            screen = err()
+            if screen.is_terminal:
+                screen.print()  # leave the line on which ^C or a prompt stands
+            screen.print(message, style="yellow", markup=False, soft_wrap=True)
             raise typer.Exit(130) from error
 
     @staticmethod
