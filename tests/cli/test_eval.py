@@ -28,7 +28,7 @@ def test_no_number_is_cut_off_on_a_narrow_terminal(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    shown = run("eval", "expert", "--suite", "quick", "--tasks", "1", "--max-rounds", "1")
+    shown = run("eval", "random", "--env", "maze", "--env", "textcraft", "--tasks", "12")
     assert "…" not in shown.stdout
     assert max(map(len, shown.stdout.splitlines())) <= 80
     assert "TextCraft" in shown.stdout
@@ -90,7 +90,7 @@ def test_a_limit_ends_with_exit_code_1_and_the_table_so_far(run: Run) -> None:
 
 
 def test_options_reach_the_environment_and_the_agent(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "my_agents.py").write_text(
+    (tmp_path / "still_agent.py").write_text(
         "from agentgym import Agent\n"
         "class Still(Agent):\n"
         "    name = 'still'\n"
@@ -99,7 +99,7 @@ def test_options_reach_the_environment_and_the_agent(run: Run, tmp_path: Path) -
         "    def act(self, observation, info):\n"
         "        return 'waits', 'move ' + self.move\n"
     )
-    shown = run("eval", "my_agents:Still", "-o", "move=down", "--env", "maze", "-n", "2",
+    shown = run("eval", "still_agent:Still", "-o", "move=down", "--env", "maze", "-n", "2",
                 "--max-rounds", "4", "--out", "r")  # fmt: skip
     assert shown.exit_code == 0, shown.output
     for episode in read(tmp_path / "r"):
