@@ -82,7 +82,7 @@ def solve(session: Session, task: str, variation: int) -> dict[str, Any]:
         path = session.gold_path(task, variation)
     except SimulatorError as error:
         print(f"{task} {variation}: {error}", flush=True)
-        return {"score": 0, "moves": 0, "actions": []}
+        return {"score": 0, "rounds": 0, "moves": 0, "actions": []}
     session.load(task, variation)
     session.step("look around")
     played, score = [], 0
@@ -98,7 +98,8 @@ def solve(session: Session, task: str, variation: int) -> dict[str, Any]:
         f"{moves} moves, {time.monotonic() - start:.1f} s",
         flush=True,
     )
-    return {"score": score, "moves": moves, "actions": played}
+    row = {"score": score, "rounds": len(played), "moves": moves, "actions": played}
+    return row if solved(row) else row | {"actions": []}
 
 
 def dumps(value: Any) -> str:

@@ -3,8 +3,8 @@
     python scripts/sciworld_verify.py [--task boil ...] [--garbage 10000]
 
 Prints, for each of the 30 tasks, how many tasks there are, how many the expert solves within the
-rounds, how long its paths are, and which variations were tried for the edition and passed over, with
-the reason. Ends with status 1 if a task of the edition is not solved.
+rounds, how long its paths are, and which variations were tried for the edition and passed over,
+with the reason. Ends with status 1 if a task of the edition is not solved.
 """
 
 from __future__ import annotations

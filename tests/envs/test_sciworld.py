@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -110,6 +111,8 @@ def test_mini_has_all_thirty_tasks_in_both_splits() -> None:
     assert len(names) == 30
     assert {task.kind for task in mini.split("train")} == names
     assert {task.kind for task in mini.split("eval")} == names
+    assert mini.sizes == {"train": 270, "eval": 109}
+    assert mini.digest == "984e166a4deb9eb653227070e1b96e03fcd94d1b9610900be3017513ec270c8e"
 
 
 def test_carried_paths_fit_the_limits_and_the_grammar() -> None:
@@ -358,7 +361,7 @@ def test_special_words_and_garbage(env: SciWorldEnv) -> None:
 def test_waiting_too_long_ends_an_official_episode(env: SciWorldEnv) -> None:
     official = SciWorldEnv(edition="official")
     official.reset(seed=0, options={"task_id": "sciworld_0"})
-    ends = [official.step("wait")[2] for _ in range(10)]
+    ends = [official.step("wait")[2] for _ in range(9)]  # 99 moves
     assert not any(ends)
     assert official.step("wait")[2]
     official.close()
@@ -533,13 +536,21 @@ def test_closing_the_last_environment_ends_the_process() -> None:
     environment = SciWorldEnv(memory_mb=650, linger=0)
     assert len(environment.tasks) > 300
     assert set(pool.processes) == before  # listing tasks needs no Java
-    environment._session.options = JvmOptions(memory_mb=650, linger=0)
-    jvm_ = pool.enter(environment._session.options)  # as reset does, without loading an episode
+    environment._session._ready()  # what reset does, but for the episode
     (pid,) = set(pool.processes) - before
-    pool.leave(jvm_)
     environment.close()
     assert _gone(pid, 1.0)
     assert set(pool.processes) == before
+
+
+def test_an_environment_nobody_closed_does_not_keep_the_process() -> None:
+    before = set(pool.processes)
+    session = bridge.Session(JvmOptions(memory_mb=660, linger=0))
+    session._ready()
+    (pid,) = set(pool.processes) - before
+    del session
+    gc.collect()
+    assert _gone(pid, 1.0)
 
 
 SCRIPT = """

@@ -85,7 +85,7 @@ class Session:
         return reply
 
     def moves(self) -> int:
-        """Return the moves made: actions that took time, and ten for each `wait`."""
+        """Return the moves made: one for an action that takes time, eleven for a `wait`."""
         return int(self._retry(lambda jvm: self._ask(jvm, lambda: self._agent.getCurIterations())))
 
     def progress(self) -> str:
@@ -126,6 +126,11 @@ class Session:
         if jvm is not None:
             jvm.forget(self)
             pool.leave(jvm)
+
+    def __del__(self) -> None:
+        """Leave the process also where nobody closed the environment."""
+        with contextlib.suppress(Exception):
+            self.close()
 
     # How a call is made, and made again.
 

@@ -96,7 +96,7 @@ class SciWorldEnv(TextEnv):
             "You are in a simulated house with ten places: kitchen, bathroom, workshop, art "
             "studio, greenhouse, outside, bedroom, living room, foundry and hallway. Each task is "
             "a small scientific experiment. Doors and containers must be open to be passed or "
-            "reached into. Every action takes a step of time, looking and the inventory excepted. "
+            "reached into. Every action but 'look around' and 'inventory' takes a step of time. "
             "'focus on' declares which object the task is about: use it only on what the task "
             "asks for, because focusing on the wrong thing ends the task at once with score 0. "
             "If an action fits several objects, you are asked to answer with a number.\n"
@@ -132,10 +132,10 @@ class SciWorldEnv(TextEnv):
     def _out_of_moves(self, action: str) -> bool:
         """Return whether more moves were made than an episode may have.
 
-        The simulator is only asked once as many could have been made: ten for a `wait`, which a
-        number can stand for, one for anything else.
+        The simulator is only asked once as many could have been made: it counts eleven for a
+        `wait`, which a number can stand for, and one for most else.
         """
-        self._most_moves += 10 if "wait" in action.lower() or action.strip().isdigit() else 1
+        self._most_moves += 11 if "wait" in action.lower() or action.strip().isdigit() else 1
         if self._most_moves <= tasks.MOVES[self.edition]:
             return False
         self._most_moves = self._session.moves()

@@ -26,7 +26,7 @@ OFFICIAL_EVAL = 200
 ROUNDS = {"mini": 150, "official": 30}
 """Rounds by edition. The published 30; in mini what the longest carried paths (genetics) need."""
 MOVES = {"mini": 300, "official": 100}
-"""Moves by edition: what takes time, ten for a `wait`. The published 100; in mini enough to wait
+"""Moves by edition: what takes time, eleven for a `wait`. The published 100; in mini enough to wait
 for a plant to grow or a metal to melt."""
 
 EXCLUDED = frozenset({"5-1", "5-2", "9-1", "9-2", "9-3", "10-1", "10-2"})
@@ -89,7 +89,10 @@ ROOMS = (
 
 @functools.cache
 def carried_paths() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return {task: {variation: {"score", "moves", "actions"}}} as the package carries it."""
+    """Return {task: {variation: {"score", "rounds", "moves", "actions"}}} as it is carried.
+
+    Variations that were tried and left out have no actions.
+    """
     paths: dict[str, dict[str, dict[str, Any]]] = json.loads(
         (DATA / "paths.json").read_text(encoding="utf-8")
     )
@@ -107,7 +110,7 @@ def solved(row: dict[str, Any]) -> bool:
     return bool(
         row
         and row["score"] == 100
-        and len(row["actions"]) <= ROUNDS["mini"]
+        and row["rounds"] <= ROUNDS["mini"]
         and row["moves"] <= MOVES["mini"]
     )
 
