@@ -1,8 +1,8 @@
 """A GGUF model in this process, by llama.cpp.
 
 llama.cpp's own server engine is used without its HTTP: it batches the conversations that are under
-way and keeps what each slot has read, so a turn costs what was added. Calls wait in threads, one a
-slot, and the event loop is never blocked.
+way and keeps what each slot has read. An episode keeps its slot until it ends (see `slots`), so a
+turn costs what was added. Calls wait in threads, one a slot; the event loop is never blocked.
 
 What can be promised about repetition: one conversation at a time with the same settings gives the
 same reply to the same conversation and seed. With several at once, and with a prompt read partly
@@ -22,6 +22,7 @@ from typing import Any
 from agentgym.agents.base import ChatAgent, ContextOverflow, ModelError
 from agentgym.agents.message import Message, Reply, ToolCall, Usage
 from agentgym.agents.models import requantize, resolve
+from agentgym.agents.slots import Slots
 from agentgym.core import require
 from agentgym.core.errors import InvalidConfig
 
@@ -43,7 +44,7 @@ class LlamaCppAgent(ChatAgent):
         max_tokens: most tokens of a reply.
         stop: strings that end a reply.
         context: most tokens of one conversation.
-        parallel: conversations answered at once.
+        parallel: episodes answered at once; further ones wait for one to end.
         threads: threads; default the cores there are, at most 8. On a machine that is busy with
             other things fewer are faster, since threads wait for the slowest.
         gpu_layers: layers to put on a GPU, where the wheel was built for one; -1 for all.
@@ -95,6 +96,7 @@ class LlamaCppAgent(ChatAgent):
             "stop": [stop] if isinstance(stop, str) else list(stop),
         }
         self._server: Any = self._load(gpu_layers)
+        self._slots = Slots(self.parallel)
         self._pool = ThreadPoolExecutor(self.parallel, "agentgym-llamacpp")
 
     def _load(self, gpu_layers: int) -> Any:
@@ -147,7 +149,9 @@ class LlamaCppAgent(ChatAgent):
         if self._server is None:
             raise ModelError("the agent is closed.")
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, self._call, request)
+        async with self._slots.use(episode) as slot:
+            request["id_slot"] = slot
+            return await loop.run_in_executor(self._pool, self._call, request)
 
     def _call(self, request: dict[str, Any]) -> Reply:
         """Answer one request; waits in a thread of its own, without Python's lock."""
@@ -177,6 +181,10 @@ class LlamaCppAgent(ChatAgent):
                 calls=1,
             ),
         )
+
+    def release(self, episode: str) -> None:
+        """Let another episode have the slot of one that has ended."""
+        self._slots.release(episode)
 
     def describe(self) -> dict[str, Any]:
         """Return the file and how it samples."""
