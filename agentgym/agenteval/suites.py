@@ -13,8 +13,8 @@ from functools import lru_cache
 from importlib import resources
 
 from agentgym.core import AgentGymError, cards, find_card, installed, resolve_id
-from agentgym.core.env import load_tasks
 from agentgym.core.errors import MissingExtra, UnknownEnvironment, UnknownName
+from agentgym.core.loading import load_tasks
 from agentgym.rollout.plan import EnvChoice
 
 

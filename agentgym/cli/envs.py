@@ -65,7 +65,7 @@ def describe_card(card: Any) -> dict[str, Any]:
 
 
 def _describe_edition(env_class: Any, name: str, data_dir: str | None = None) -> dict[str, Any]:
-    from agentgym.core.env import load_tasks
+    from agentgym.core.loading import load_tasks
 
     edition = env_class.editions[name]
     row: dict[str, Any] = {

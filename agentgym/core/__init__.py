@@ -2,13 +2,16 @@
 
 from agentgym.core.command import Command, Param, grammar, match_call
 from agentgym.core.data import cache_root, data_root, find_data
-from agentgym.core.env import Edition, Opening, Outcome, TextEnv, shorten
+from agentgym.core.env import TextEnv
 from agentgym.core.errors import AgentGymError, BrokenContract
 from agentgym.core.expert import Expert
 from agentgym.core.extras import installed, require
+from agentgym.core.loading import load_tasks
+from agentgym.core.outcome import Edition, Opening, Outcome
 from agentgym.core.registry import EnvCard, cards, find_card, make, register, resolve_id
 from agentgym.core.space import UnicodeText
 from agentgym.core.task import SPLITS, Task, TaskSet
+from agentgym.core.text import shorten
 
 __all__ = [
     "SPLITS",
@@ -32,6 +35,7 @@ __all__ = [
     "find_data",
     "grammar",
     "installed",
+    "load_tasks",
     "make",
     "match_call",
     "register",

@@ -21,8 +21,9 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env as gymnasium_check_env
 
 from agentgym.core.command import match_call
-from agentgym.core.env import TextEnv, load_tasks
+from agentgym.core.env import TextEnv
 from agentgym.core.errors import AgentGymError, BrokenContract
+from agentgym.core.loading import load_tasks
 from agentgym.core.registry import make
 
 INFO_KEYS = ("task_id", "goal", "score", "success", "valid", "actions", "rounds")

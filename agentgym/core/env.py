@@ -17,65 +17,23 @@ the actions alone.
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
+from agentgym.core import snapshot
 from agentgym.core.command import Command
-from agentgym.core.data import DATA_VARIABLE
-from agentgym.core.errors import InvalidConfig, InvalidState, UnknownEdition, UnknownSplit
+from agentgym.core.errors import InvalidConfig, UnknownSplit
 from agentgym.core.expert import Expert
+from agentgym.core.loading import load_tasks
+from agentgym.core.outcome import Edition, Opening, Outcome
 from agentgym.core.space import UnicodeText
 from agentgym.core.task import SPLITS, Task, TaskSet
-
-STATE_FORMAT = 1
-
-
-class Opening(NamedTuple):
-    """How an episode begins."""
-
-    observation: str
-    goal: str
-
-
-class Outcome(NamedTuple):
-    """What one action led to.
-
-    Attributes:
-        observation: the text the agent sees next.
-        score: the episode's score so far, in [0, 1].
-        done: whether the task has ended.
-        success: whether it has been achieved.
-        valid: whether the action was one the environment could carry out.
-    """
-
-    observation: str
-    score: float
-    done: bool = False
-    success: bool = False
-    valid: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Edition:
-    """One edition of an environment's tasks.
-
-    Attributes:
-        max_rounds: the default number of rounds before an episode is truncated.
-        about: what the tasks are and where they come from, one sentence.
-        offline: whether it works with nothing but the installed packages.
-    """
-
-    max_rounds: int
-    about: str
-    offline: bool = True
 
 
 class TextEnv(gymnasium.Env[str, str]):
@@ -293,24 +251,7 @@ class TextEnv(gymnasium.Env[str, str]):
         """Return a snapshot of the episode: JSON values only, good in any process."""
         if self.task is None:
             raise ResetNeeded("call reset() before get_state()")
-        return {
-            "format": STATE_FORMAT,
-            "env": self.name,
-            "tasks": self.tasks.digest,
-            "task_id": self.task.id,
-            "seed": self._seed,
-            "max_rounds": self.max_rounds,
-            "history": list(self._history),
-            "observation": self._observation,
-            "score": self._score,
-            "success": self._success,
-            "valid": self._valid,
-            "terminated": self._terminated,
-            "truncated": self._truncated,
-            "np_random": self.np_random.bit_generator.state,
-            "rng": self._rng.bit_generator.state if self._rng else None,
-            "engine": self._save(),
-        }
+        return snapshot.take(self)
 
     def set_state(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """Return to a snapshot, of this environment or another of the same tasks.
@@ -322,31 +263,7 @@ class TextEnv(gymnasium.Env[str, str]):
             InvalidState: if the snapshot is of another environment, edition or version, or if
                 replaying it does not lead to the observation it holds.
         """
-        try:
-            if state["format"] != STATE_FORMAT or state["env"] != self.name:
-                raise InvalidState(
-                    f"this is a snapshot of {state['env']!r} in format {state['format']}, which "
-                    f"{self.name} (format {STATE_FORMAT}) cannot take"
-                )
-            if state["tasks"] != self.tasks.digest:
-                raise InvalidState(
-                    f"this snapshot was taken with other tasks than the {self.edition} edition of "
-                    f"{self.name}, version {self.tasks.version}"
-                )
-            task, history = self.tasks.get(state["task_id"]), list(state["history"])
-            self.max_rounds, self._seed = int(state["max_rounds"]), int(state["seed"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InvalidState(f"this is not a snapshot of an episode: {error!r}") from error
-        self._start(task)
-        if state["engine"] is not None:
-            self._load(state["engine"])
-            self._history = history
-            self._resume(state)
-        else:
-            self._replay(history, str(state["observation"]))
-        self.np_random.bit_generator.state = state["np_random"]
-        if state["rng"] is not None:
-            self.rng.bit_generator.state = state["rng"]
+        snapshot.restore(self, state)
         return self._observation, self._report()
 
     def fork(self) -> Self:
@@ -444,57 +361,6 @@ class TextEnv(gymnasium.Env[str, str]):
             "rounds": len(self._history),
             **self._info(),
         }
-
-    def _resume(self, state: Mapping[str, Any]) -> None:
-        self._observation, self._score = str(state["observation"]), float(state["score"])
-        self._success, self._valid = bool(state["success"]), bool(state["valid"])
-        self._terminated, self._truncated = bool(state["terminated"]), bool(state["truncated"])
-
-    def _replay(self, history: list[str | None], observation: str) -> None:
-        for action in history[:-1]:
-            if action is not None:
-                self.step(action)
-            else:
-                self.forfeit("")
-        if history and history[-1] is not None:
-            self.step(history[-1])
-        elif history:
-            self.forfeit(observation)
-        if self._observation != observation:
-            raise InvalidState(
-                f"replaying {len(history)} actions of {self.name} led to another observation than "
-                "the snapshot holds: the environment or its data has changed since"
-            )
-
-
-_task_sets: dict[tuple[type[TextEnv], str, str | None], TaskSet] = {}
-
-
-def load_tasks(env_class: type[TextEnv], edition: str, data_dir: str | None = None) -> TaskSet:
-    """Return an environment's task set, loaded once a process.
-
-    Raises:
-        UnknownEdition: if the environment has no such edition.
-        MissingData: if the edition's data is not there.
-    """
-    if edition not in env_class.editions:
-        raise UnknownEdition("edition", edition, env_class.editions)
-    # The folder is part of the key, or a changed $AGENTGYM_DATA would not be seen.
-    key = (env_class, edition, data_dir or os.environ.get(DATA_VARIABLE))
-    if key not in _task_sets:
-        _task_sets[key] = env_class.load_tasks(edition, key[2])
-    return _task_sets[key]
-
-
-def shorten(text: str, limit: int = 80) -> str:
-    """Return text fit to be quoted in an observation: one line, printable, bounded.
-
-    >>> shorten("go to\\x00  the\\nkitchen")
-    'go to the kitchen'
-    """
-    printable = "".join(c if c.isprintable() else " " for c in text[: 4 * limit])
-    line = " ".join(printable.split())
-    return line if len(line) <= limit and len(text) <= 4 * limit else line[: limit - 1] + "…"
 
 
 def _rebuild(

@@ -15,7 +15,7 @@ import tests.toy  # noqa: F401  (registers tests/Guess-v0)
 from agentgym.agents.base import Agent
 from agentgym.agents.expert import ExpertAgent
 from agentgym.core import find_card
-from agentgym.core.env import load_tasks
+from agentgym.core.loading import load_tasks
 from agentgym.core.errors import InvalidConfig, UnknownEnvironment
 from agentgym.trajectories import (
     CollectionWarning,

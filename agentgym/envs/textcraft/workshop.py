@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentgym.core.command import Command, Param
-from agentgym.core.env import shorten
+from agentgym.core.text import shorten
 from agentgym.envs.textcraft.inventory import Inventory
 from agentgym.envs.textcraft.recipes import Recipe, RecipeBook, spoken
 
