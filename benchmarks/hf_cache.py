@@ -4,8 +4,8 @@ The same conversations are played twice in one run, with kept keys and values an
 conversation from its start at every turn; the replies must be the same tokens. CPU seconds are
 given beside wall seconds because they do not depend on what else the machine is doing.
 
-    python benchmarks/hf_cache.py                       # a tiny model with random weights
-    python benchmarks/hf_cache.py --model smollm2       # agentgym models fetch smollm2, first
+    python -m benchmarks.hf_cache                          # a tiny model with random weights
+    python -m benchmarks.hf_cache --model tiny smollm2     # agentgym models fetch smollm2, first
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from agentgym.agents.hf import HFAgent
 from agentgym.agents.message import Message, Reply
+from benchmarks.machine import write_result
 
 RULES = (
     "You are in a house with many rooms and must bring a named thing to a named place. In each "
@@ -76,20 +77,9 @@ async def play(agent: HFAgent, episodes: int, turns: int) -> list[Reply]:
     return [reply for replies in played for reply in replies]
 
 
-def main() -> None:
-    """Measure and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="", help="a known name, folder or hub id; default tiny")
-    parser.add_argument("--episodes", type=int, default=16)
-    parser.add_argument("--turns", type=int, default=4)
-    parser.add_argument("--max-tokens", type=int, default=24)
-    parser.add_argument("--threads", type=int, default=1)
-    args = parser.parse_args()
-    loaded: dict[str, Any] = {}
-    if args.model:
-        model: Any = args.model
-    else:
-        model, loaded["tokenizer"] = tiny()
+def measure(name: str, args: argparse.Namespace) -> str:
+    """Return a table for one model: "tiny", a known name, a folder or a hub id."""
+    model, loaded = (name, {}) if name != "tiny" else (tiny()[0], {"tokenizer": tiny()[1]})
     agent = HFAgent(
         model,
         max_tokens=args.max_tokens,
@@ -99,9 +89,11 @@ def main() -> None:
         **loaded,
     )
     asyncio.run(play(agent, 2, 1))  # warm up
-    print(f"{args.model or 'tiny'}: {args.episodes} episodes, {args.turns} turns")
-    print("| | wall s | CPU s | written tokens | tokens per CPU s | prompt tokens computed |")
-    print("|---|---|---|---|---|---|")
+    lines = [
+        f"{name}: {args.episodes} episodes, {args.turns} turns, {args.threads} thread(s)\n",
+        "| | wall s | CPU s | tokens written | a CPU second | prompt tokens computed |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
     seconds, written = [], []
     limit = agent._store.limit
     for title, tokens in (("read from the start each turn", 0), ("kept", limit)):
@@ -112,14 +104,39 @@ def main() -> None:
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         count = sum(r.usage.output_tokens for r in replies)
         read = sum(r.usage.input_tokens - r.usage.cached_tokens for r in replies)
-        print(f"| {title} | {wall:.1f} | {cpu:.1f} | {count} | {count / cpu:.0f} | {read} |")
+        lines.append(f"| {title} | {wall:.1f} | {cpu:.1f} | {count} | {count / cpu:.0f} | {read} |")
         seconds.append((wall, cpu))
         written.append([r.sampled.token_ids for r in replies if r.sampled])
-    same = sum(a == b for a, b in zip(*written, strict=True))
-    ratios = [a / b for a, b in zip(*seconds, strict=True)]
-    print(f"\n{ratios[0]:.2f} times faster by the clock, {ratios[1]:.2f} times less CPU; ", end="")
-    print(f"{same} of {len(written[0])} replies token for token the same")
     agent.close()
+    same = sum(a == b for a, b in zip(*written, strict=True))
+    by_clock, by_cpu = (a / b for a, b in zip(*seconds, strict=True))
+    lines.append(
+        f"\n{by_cpu:.2f} times less CPU, {by_clock:.2f} times faster by the clock; {same} of "
+        f"{len(written[0])} replies are token for token the same.\n"
+    )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure and print a table for each model."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", nargs="+", default=["tiny"])
+    parser.add_argument("--episodes", type=int, default=16)
+    parser.add_argument("--turns", type=int, default=4)
+    parser.add_argument("--max-tokens", type=int, default=24)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--write", action="store_true", help="write the result file")
+    args = parser.parse_args()
+    body = "\n".join(measure(name, args) for name in args.model)
+    print(body)
+    if args.write:
+        command = f"python -m benchmarks.hf_cache --model {' '.join(args.model)} --write"
+        about = (
+            "What the hf agent saves by keeping keys and values across turns. In both rows what "
+            "the prompts of one batch have in common is read once. Where a machine does other "
+            "work at the same time, CPU seconds are the figure to read.\n\n"
+        )
+        write_result("hf_cache", "Kept keys and values", command, about + body)
 
 
 if __name__ == "__main__":
