@@ -39,7 +39,7 @@ def passed_over(name: str) -> str:
     for row in tasks.carried_paths().get(name, {}).values():
         if tasks.solved(row):
             continue
-        if row["score"] != 100:
+        if row["score"] != 100 and row["rounds"] < 300:
             reasons[f"the package's path reaches score {row['score']}"] += 1
         else:
             reasons["the path is too long"] += 1
