@@ -162,6 +162,8 @@ class Jvm:
         self._random = find("scala.util.Random$").getField("MODULE$").get(None).self()
         self._random_state = find("java.util.Random").getDeclaredField("seed")
         self._random_state.setAccessible(True)
+        find("scienceworld.struct.EnvObject")  # the patched class; once loaded, its file may go
+        shutil.rmtree(self._folder, ignore_errors=True)
         self.loader = self.gateway.jvm.scienceworld.runtime.pythonapi.PythonInterface()
 
     @property
