@@ -252,6 +252,8 @@ def env() -> Iterator[SciWorldEnv]:
     assert isinstance(environment, SciWorldEnv)
     yield environment
     environment.close()
+    while _sessions:
+        _sessions.pop().close()
 
 
 def task_id(env: SciWorldEnv, name: str) -> str:

@@ -129,8 +129,10 @@ class Session:
 
     def __del__(self) -> None:
         """Leave the process also where nobody closed the environment."""
-        with contextlib.suppress(Exception):
+        try:  # noqa: SIM105 (contextlib may be gone when the interpreter ends)
             self.close()
+        except Exception:
+            pass
 
     # How a call is made, and made again.
 
