@@ -162,8 +162,11 @@ class Jvm:
         self._random = find("scala.util.Random$").getField("MODULE$").get(None).self()
         self._random_state = find("java.util.Random").getDeclaredField("seed")
         self._random_state.setAccessible(True)
-        find("scienceworld.struct.EnvObject")  # the patched class; once loaded, its file may go
-        shutil.rmtree(self._folder, ignore_errors=True)
+        # Should Python be killed, Java clears the folder away (in reverse order): the patched
+        # class, and the table the simulator writes into its working folder.
+        made = sorted(self._folder.rglob("*"))
+        for path in (self._folder, *made, self._folder / "object_type_ids.tsv"):
+            java.io.File(str(path)).deleteOnExit()
         self.loader = self.gateway.jvm.scienceworld.runtime.pythonapi.PythonInterface()
 
     @property
