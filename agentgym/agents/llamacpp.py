@@ -45,8 +45,7 @@ class LlamaCppAgent(ChatAgent):
         stop: strings that end a reply.
         context: most tokens of one conversation.
         parallel: episodes answered at once; further ones wait for one to end.
-        threads: threads; default the cores there are, at most 8. On a machine that is busy with
-            other things fewer are faster, since threads wait for the slowest.
+        threads: threads; default the cores there are, at most 8.
         gpu_layers: layers to put on a GPU, where the wheel was built for one; -1 for all.
         exact: answer one at a time and reuse nothing, so that replies repeat exactly.
         tools: whether to offer tools; llama.cpp reads calls by the model's chat template.
@@ -78,7 +77,7 @@ class LlamaCppAgent(ChatAgent):
         quick: bool = True,
         name: str = "",
     ) -> None:
-        require("xllamacpp", "The llamacpp agent", "llamacpp")
+        _import_engine()
         if min(parallel, context, max_tokens) < 1:
             raise InvalidConfig("parallel, context and max_tokens must be at least 1.")
         self.path = Path(resolve(model, "gguf"))
@@ -100,8 +99,7 @@ class LlamaCppAgent(ChatAgent):
         self._pool = ThreadPoolExecutor(self.parallel, "agentgym-llamacpp")
 
     def _load(self, gpu_layers: int) -> Any:
-        import xllamacpp
-
+        xllamacpp = _import_engine()
         params = xllamacpp.CommonParams()
         params.model.path = str(self.path)
         params.n_parallel = self.parallel
@@ -210,6 +208,23 @@ def _failure(name: str, error: Mapping[str, Any]) -> ModelError:
     if error.get("type") == "exceed_context_size_error":
         return ContextOverflow(f"{said}. Give a larger context=.")
     return ModelError(said, retryable=error.get("code") in (429, 503))
+
+
+def _import_engine() -> Any:
+    """Import xllamacpp, with threads that sleep while they wait for one another.
+
+    By default they spin, and on a machine that does anything else at the same time most of the
+    processor then goes into waiting: several times slower with a load of two a core. OpenMP reads
+    this once, when it is loaded; a policy the user has set stands.
+    """
+    policy = "OMP_WAIT_POLICY"
+    chosen = os.environ.get(policy)
+    os.environ.setdefault(policy, "PASSIVE")
+    try:
+        return require("xllamacpp", "The llamacpp agent", "llamacpp")
+    finally:
+        if chosen is None:
+            del os.environ[policy]
 
 
 def _cores() -> int:
