@@ -1,6 +1,6 @@
 """Episodes a second of the rollout engine, with a model that answers at once.
 
-The model replies with the next action of the expert's plan, computed beforehand, so what is timed is
+The model replies with the next action of the expert's plan, computed beforehand: what is timed is
 the engine: conversations, reading replies, stepping, records, the run folder on disk. TextCraft,
 mini edition, all eval tasks. Also checks that the records are the same at concurrency 1, 16 and 64
 and in processes with other hash seeds.

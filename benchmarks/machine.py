@@ -24,5 +24,7 @@ def write_result(name: str, title: str, command: str, body: str) -> Path:
     """Write a benchmark's result beside the others and return where."""
     path = Path(__file__).parent / "results" / f"{name}.md"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(f"# {title}\n\nCommand: `{command}`\n\nMachine: {machine()}\n\n{body.strip()}\n")
+    path.write_text(
+        f"# {title}\n\nCommand: `{command}`\n\nMachine: {machine()}\n\n{body.strip()}\n"
+    )
     return path

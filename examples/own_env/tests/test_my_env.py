@@ -1,8 +1,8 @@
 """What to test beside the contract: what your environment alone knows."""
 
 import gymnasium
-
 import my_package  # noqa: F401  (registers the environment)
+
 from agentgym.core.checker import require_env
 
 
