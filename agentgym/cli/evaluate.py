@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,7 +36,6 @@ from agentgym.core.errors import InvalidConfig
 
 if TYPE_CHECKING:
     from agentgym.agenteval import Evaluation
-    from agentgym.rollout.episode import Episode
     from agentgym.rollout.plan import EnvChoice
 
 
@@ -110,27 +108,17 @@ def evaluate(
       agentgym eval my_package.agents:MyAgent --env maze --attempts 4
     """
     from agentgym.agenteval import evaluate as run_evaluation
-    from agentgym.agenteval import select
     from agentgym.agents.build import build_agent
     from agentgym.cli.interrupts import Interrupts
     from agentgym.cli.progress import RunDisplay
-    from agentgym.rollout.plan import plan
 
     envs = _environments(env, suite, edition, split, max_rounds, key_values(env_option))
-    selection = select(envs, edition=edition, split=split)
-    count = None if task else tasks or selection.tasks
-    jobs = plan(selection.choices, tasks=count, task_ids=task, attempts=attempts, seed=seed)
     player = build_agent(agent, **key_values(option))
     if agent == "human":  # one game at a time, in this thread, with the screen to itself
         concurrency, executor = 1, "inline"
     began = time.time()
     screen = err()  # one console, or a message would be painted over by the live display
-    display = RunDisplay(
-        screen,
-        planned=Counter(job.env.env_id for job in jobs),
-        earlier=lambda: _earlier(run or _newest_run(began)),
-        quiet=agent == "human",
-    )
+    display = RunDisplay(screen, quiet=agent == "human")
     interrupts = Interrupts(
         display,
         screen,
@@ -217,12 +205,6 @@ def _stopped_text(run: Path | None, began: float) -> str:
     folder = run or _newest_run(began)
     where = f" What had finished is in {folder}." if folder else ""
     return f"Stopped.{where} Go on with: {command_line()}"
-
-
-def _earlier(folder: Path | None) -> list[Episode]:
-    from agentgym.rollout.store import RunFolder
-
-    return RunFolder.open(folder).episodes() if folder else []
 
 
 def _newest_run(began: float) -> Path | None:

@@ -7,7 +7,6 @@ thousands of episodes a second is not slowed by its display. All of it goes to s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -38,7 +37,7 @@ PLAIN_SECONDS = 10.0
 class _Tally:
     """What one environment has come to so far."""
 
-    total: int | None = None
+    total: int = 0
     episodes: int = 0
     successes: int = 0
     score: float = 0.0
@@ -64,22 +63,12 @@ class RunDisplay:
 
     Args:
         console: where to show it.
-        planned: episodes by environment id, where that is known before the run.
-        earlier: gives the episodes that were finished before; called if there are any.
         quiet: show nothing, because the agent has the terminal.
     """
 
-    def __init__(
-        self,
-        console: Console,
-        *,
-        planned: Mapping[str, int] | None = None,
-        earlier: Callable[[], Iterable[Episode]] | None = None,
-        quiet: bool = False,
-    ) -> None:
+    def __init__(self, console: Console, *, quiet: bool = False) -> None:
         self._console, self._quiet = console, quiet
-        self._tallies = {env_id: _Tally(total) for env_id, total in (planned or {}).items()}
-        self._earlier = earlier
+        self._tallies: dict[str, _Tally] = {}
         self.total = self.resumed = self.finished = 0
         self._usage, self._retries, self._last_retry = Usage(), 0, ""
         self._start = self._last_line = time.monotonic()
@@ -109,11 +98,13 @@ class RunDisplay:
     def __call__(self, event: Event) -> None:
         """Take note of an event."""
         if isinstance(event, RunStarted):
-            self.total, self.resumed = event.total, event.done
+            self.total, self.resumed = event.total, len(event.recalled)
+            self._tallies = {env_id: _Tally(count) for env_id, count in event.planned.items()}
             self._start = self._last_line = time.monotonic()
-            if event.done:
-                self._say(f"{event.done} of {event.total} episodes were finished before")
-                self._recall()
+            for episode in event.recalled:
+                self._tally(episode.env_id).add(episode)
+            if event.recalled:
+                self._say(f"{self.resumed} of {self.total} episodes were finished before")
         elif isinstance(event, EpisodeStarted):
             self._tally(event.job.env.env_id).running[event.job.key] = time.monotonic()
         elif isinstance(event, StepTaken):
@@ -136,11 +127,6 @@ class RunDisplay:
 
     def _tally(self, env_id: str) -> _Tally:
         return self._tallies.setdefault(env_id, _Tally())
-
-    def _recall(self) -> None:
-        for episode in self._earlier() if self._earlier else ():
-            if episode.status != "failed":
-                self._tally(episode.env_id).add(episode)
 
     def _line_now_and_then(self) -> None:
         now = time.monotonic()
@@ -188,7 +174,7 @@ class RunDisplay:
         ahead = behind = 0.0
         now = time.monotonic()
         for tally in self._tallies.values():
-            remaining = (tally.total or tally.episodes) - tally.episodes
+            remaining = tally.total - tally.episodes
             if remaining > 0 and not tally.timed:
                 return None
             mean = tally.seconds / max(tally.timed, 1)
@@ -209,9 +195,7 @@ class RunDisplay:
         for env_id, tally in self._tallies.items():
             name = env_id.rpartition("/")[2].rpartition("-v")[0]
             bar = ProgressBar(total=tally.total, completed=tally.episodes, width=24)
-            of = f"/{tally.total}" if tally.total is not None else ""
-            cell: RenderableType = bar if tally.total else Text("")
-            grid.add_row(name, cell, f"{tally.episodes}{of}", tally.success_text)
+            grid.add_row(name, bar, f"{tally.episodes}/{tally.total}", tally.success_text)
         return Group(grid, Text(self._summary() if self.total else "Preparing …", style="dim"))
 
 

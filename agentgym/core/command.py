@@ -108,6 +108,11 @@ class Command:
         """The template as people read it: "get [count] [item]"."""
         return _FIELD.sub(r"[\1]", self.template)
 
+    @property
+    def takes_any_text(self) -> bool:
+        """Whether the template is a single field, so that any text matches it."""
+        return _FIELD.fullmatch(self.template.strip()) is not None
+
     def render(self, arguments: Mapping[str, Any]) -> str:
         """Return the action text of a call with these arguments.
 

@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
@@ -94,7 +94,7 @@ async def arollout(
     done = {key: episode for key, episode in known.items() if key in wanted}
     todo = [job for job in jobs if job.key not in done]
     engine = _Engine(todo, agent, action_format, run, limits or Limits(), keep_tokens, on_event)
-    engine.tell(RunStarted(len(jobs), len(done)))
+    engine.tell(RunStarted(Counter(job.env.env_id for job in jobs), tuple(done.values())))
     for job in jobs:
         if job.key in done:
             yield done[job.key]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agentgym.rollout.episode import Episode, Step
@@ -11,10 +11,20 @@ from agentgym.rollout.plan import Job
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run begins: `total` episodes are planned, `done` of them were finished before."""
+    """A run begins.
 
-    total: int
-    done: int
+    Attributes:
+        planned: number of planned episodes by environment id, in the plan's order.
+        recalled: those that were finished in an earlier sitting.
+    """
+
+    planned: Mapping[str, int]
+    recalled: tuple[Episode, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """Number of planned episodes."""
+        return sum(self.planned.values())
 
 
 @dataclass(frozen=True, slots=True)

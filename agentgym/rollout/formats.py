@@ -106,7 +106,7 @@ class React(ActionFormat):
         text = reply.text.replace("</s>", "").strip()
         marks = list(self._ACTION.finditer(text))
         if not marks:
-            if "\n" not in text and match_call(profile.commands, text):
+            if "\n" not in text and self._is_command(text, profile):
                 return Reading("", text)
             raise FormatError(
                 "No action was found in your reply. Write 'Thought:' and your reason, then on a "
@@ -128,6 +128,11 @@ class React(ActionFormat):
     def write(self, thought: str, action: str, profile: EnvProfile) -> Writing:
         """Return the two labelled parts."""
         return Writing(f"Thought: {thought}\nAction: {action}" if thought else f"Action: {action}")
+
+    @staticmethod
+    def _is_command(text: str, profile: EnvProfile) -> bool:
+        """Whether a reply is nothing but a command; one that takes any text proves nothing."""
+        return match_call((c for c in profile.commands if not c.takes_any_text), text) is not None
 
     def _clean(self, body: str, multiline: bool) -> str:
         body = body.strip()

@@ -12,6 +12,7 @@ import pytest
 from agentgym.agents.random import RandomAgent
 from agentgym.cli.progress import RunDisplay
 from agentgym.rollout import EnvChoice, plan, rollout
+from agentgym.rollout.events import Event, RunStarted
 from agentgym.trajectories import read, read_items
 from tests.cli.conftest import Run
 
@@ -251,7 +252,7 @@ def test_the_display_counts_what_was_played() -> None:
     paper = io.StringIO()
     console = Console(file=paper, width=100, force_terminal=True)
     jobs = plan([EnvChoice(env_id="agentgym/Maze-v0")], tasks=4)
-    with RunDisplay(console, planned={"agentgym/Maze-v0": 4}) as display:
+    with RunDisplay(console) as display:
         episodes = rollout(jobs, RandomAgent(), on_event=display)
         console.print(display._render())
     assert "4/4" in paper.getvalue()
@@ -264,10 +265,14 @@ def test_the_display_does_not_guess_for_an_environment_not_begun() -> None:
     from rich.console import Console
 
     jobs = plan([EnvChoice(env_id="agentgym/Maze-v0")], tasks=4)
-    planned = {"agentgym/Maze-v0": 8, "agentgym/SciWorld-v0": 5}
-    display = RunDisplay(Console(quiet=True), planned=planned)
-    rollout(jobs, RandomAgent(), on_event=display)
-    assert display._seconds_left(100.0) is None
-    display = RunDisplay(Console(quiet=True), planned={"agentgym/Maze-v0": 8})
-    rollout(jobs, RandomAgent(), on_event=display)
-    assert display._seconds_left(100.0) == pytest.approx(100.0)
+    events: list[Event] = []
+    rollout(jobs, RandomAgent(), on_event=events.append)
+
+    def left(planned: dict[str, int]) -> float | None:
+        display = RunDisplay(Console(quiet=True))
+        for event in (RunStarted(planned), *events[1:]):
+            display(event)
+        return display._seconds_left(100.0)
+
+    assert left({"agentgym/Maze-v0": 8, "agentgym/SciWorld-v0": 5}) is None
+    assert left({"agentgym/Maze-v0": 8}) == pytest.approx(100.0)

@@ -116,6 +116,14 @@ def test_what_cannot_be_read_is_answered(name, text, message):
         find_format(name).read(Reply(text), PROFILE)
 
 
+def test_react_takes_no_chatter_for_a_command_that_is_any_text():
+    guess = Command("guess", "{word}", "Guess.", (Param("word", "the word"),))
+    wordle = EnvProfile("x/W-v0", "mini", "", "Rules.", (guess,), 6)
+    assert find_format("react").read(Reply("Action: s h i r e"), wordle).action == "s h i r e"
+    with pytest.raises(FormatError, match="No action was found"):
+        find_format("react").read(Reply("I'm ready to help!"), wordle)
+
+
 def test_one_tool_call_a_turn():
     calls = (ToolCall("inventory", "{}"), ToolCall("inventory", "{}"))
     with pytest.raises(FormatError, match="one function at a time"):
