@@ -104,30 +104,42 @@ class React(ActionFormat):
     def read(self, reply: Reply, profile: EnvProfile) -> Reading:
         """Return what stands after the one "Action:", and what stands before it as thought."""
         text = reply.text.replace("</s>", "").strip()
-        marks = list(self._ACTION.finditer(text))
-        if not marks:
+        before, body = self._split(text)
+        if body is None:
             if "\n" not in text and self._is_command(text, profile):
                 return Reading("", text)
             raise FormatError(
                 "No action was found in your reply. Write 'Thought:' and your reason, then on a "
                 "new line 'Action:' and one action."
             )
+        if "\n" in body:
+            end = self._END.search(body)
+            body = body[: end.start()] if end else body
+        action = self._clean(body, profile.multiline)
+        if not action:
+            raise FormatError("Nothing stands after 'Action:'. Write one action there.")
+        before = before.strip()
+        if before.startswith("Thought:"):
+            return Reading(before[8:].lstrip(), action)
+        return Reading(self._THOUGHT.sub("", before).strip(), action)
+
+    def write(self, thought: str, action: str, profile: EnvProfile) -> Writing:
+        """Return the two labelled parts."""
+        return Writing(f"Thought: {thought}\nAction: {action}" if thought else f"Action: {action}")
+
+    def _split(self, text: str) -> tuple[str, str | None]:
+        """Return what stands before and after the one "Action:" that begins a line."""
+        if text.lower().count("action") == 1:
+            before, label, body = text.partition("\nAction:")
+            if label:  # what well-behaved models write, without a regular expression
+                return before, body
+        marks = list(self._ACTION.finditer(text))
         if len(marks) > 1:
             raise FormatError(
                 "Only one 'Action' is allowed per response. Reply again with one 'Thought:' and "
                 "one 'Action:', then wait for the observation."
             )
-        body = text[marks[0].end() :]
-        end = self._END.search(body)
-        action = self._clean(body[: end.start()] if end else body, profile.multiline)
-        if not action:
-            raise FormatError("Nothing stands after 'Action:'. Write one action there.")
-        thought = self._THOUGHT.sub("", text[: marks[0].start()].strip()).strip()
-        return Reading(thought, action)
-
-    def write(self, thought: str, action: str, profile: EnvProfile) -> Writing:
-        """Return the two labelled parts."""
-        return Writing(f"Thought: {thought}\nAction: {action}" if thought else f"Action: {action}")
+        return (text[: marks[0].start()], text[marks[0].end() :]) if marks else (text, None)
 
     @staticmethod
     def _is_command(text: str, profile: EnvProfile) -> bool:

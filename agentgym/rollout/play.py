@@ -203,7 +203,8 @@ class ModelCalls:
         Raises:
             _Stop: if the conversation is too long, or the retries are spent.
         """
-        seed = derive_seed(self.job.agent_seed, self.turn)
+        # A Weyl sequence: different for every turn, and cheap.
+        seed = (self.job.agent_seed + 0x9E3779B1 * self.turn) & 0x7FFFFFFF
         self.turn += 1
         for attempt in range(self.limits.retries + 1):
             try:
@@ -333,6 +334,8 @@ async def _round(
 
 def _writable(reply: Reply) -> Reply:
     """Return a reply whose texts can be recorded as UTF-8."""
+    if reply.text.isascii() and not (reply.reasoning or reply.tool_calls):
+        return reply
     calls = tuple(ToolCall(utf8(c.name), utf8(c.arguments), c.id) for c in reply.tool_calls)
     return replace(reply, text=utf8(reply.text), reasoning=utf8(reply.reasoning), tool_calls=calls)
 
