@@ -15,8 +15,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agentgym.core import data_root
+from agentgym.core.data import EVAL_IDS
 from agentgym.core.errors import MissingData
-from agentgym.trajectories.hub import EVAL_IDS, load_agenteval
+from agentgym.trajectories.hub import load_agenteval
 
 Source = str | os.PathLike[str]
 

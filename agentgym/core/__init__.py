@@ -1,7 +1,7 @@
 """The contract every environment keeps; it knows no environment, agent or trainer."""
 
 from agentgym.core.command import Command, Param, grammar, match_call
-from agentgym.core.data import cache_root, data_root, find_data
+from agentgym.core.data import cache_root, data_root, find_data, find_eval_ids
 from agentgym.core.env import TextEnv
 from agentgym.core.errors import AgentGymError, BrokenContract
 from agentgym.core.expert import Expert
@@ -33,6 +33,7 @@ __all__ = [
     "data_root",
     "find_card",
     "find_data",
+    "find_eval_ids",
     "grammar",
     "installed",
     "load_tasks",

@@ -6,13 +6,17 @@ the package cannot carry; they are looked for in one folder, one subfolder an en
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
-from agentgym.core.errors import MissingData
+from agentgym.core.errors import InvalidConfig, MissingData
 
 DATA_VARIABLE = "AGENTGYM_DATA"
 CACHE_VARIABLE = "AGENTGYM_CACHE"
+EVAL_IDS = "eval_ids.json"
+"""Where an official edition looks for its published evaluation split, in its data folder."""
 
 
 def data_root(folder: str | os.PathLike[str] | None = None) -> Path:
@@ -50,3 +54,47 @@ def find_data(name: str, *files: str, folder: str | os.PathLike[str] | None = No
             f"{name}' on a connected machine. The mini edition needs nothing."
         )
     return place
+
+
+def find_eval_ids(
+    name: str, size: int, folder: str | os.PathLike[str] | None = None
+) -> frozenset[int] | None:
+    """Return the numbers of the published evaluation tasks, or None where their list is not here.
+
+    The list is `<data folder>/<name>/eval_ids.json`, which `agentgym data fetch agenteval` writes:
+    a JSON list of numbers, of ids ("babyai_12") or of objects with an `item_id`, as AgentEval has
+    them.
+
+    Args:
+        name: the environment's name, which is also the prefix of its ids.
+        size: number of tasks of the edition; ids go from 0 to `size - 1`.
+        folder: where to look instead of the default.
+
+    Raises:
+        InvalidConfig: if the file is there and is not such a list.
+    """
+    path = data_root(folder) / name / EVAL_IDS
+    if not path.is_file():
+        return None
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(rows, list):
+            raise TypeError(f"it holds {type(rows).__name__}")
+        numbers = frozenset(_number(name, row) for row in rows)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidConfig(
+            f'{path} must hold a JSON list of ids such as 12 or "{name}_12" ({error}). Correct it, '
+            f"or delete it: the official edition then uses its stand-in split"
+        ) from error
+    outside = sorted(n for n in numbers if not 0 <= n < size)
+    if outside:
+        raise InvalidConfig(f"{path} names {name}_{outside[0]}; ids end at {name}_{size - 1}")
+    return numbers
+
+
+def _number(name: str, row: Any) -> int:
+    text = str(row["item_id"] if isinstance(row, dict) else row)
+    prefix, _, number = text.rpartition("_")
+    if not number.isdecimal() or prefix.rpartition("_")[2] not in ("", name):
+        raise ValueError(f"{text!r} is no id of {name}")
+    return int(number)

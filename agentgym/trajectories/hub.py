@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentgym.core import data_root, require
+from agentgym.core.data import EVAL_IDS
 from agentgym.core.errors import InvalidConfig, MissingData
 from agentgym.rollout.store import write_atomic
 from agentgym.trajectories import hf
@@ -25,8 +26,6 @@ from agentgym.trajectories.store import iter_items
 
 AGENTTRAJ = "AgentGym/AgentTraj-L"
 AGENTEVAL = "AgentGym/AgentEval"
-EVAL_IDS = "eval_ids.json"
-"""Where an environment's official edition looks for its evaluation split, in its data folder."""
 
 # Files that tools put beside the data and that hold no items.
 _NOT_DATA = ("dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json")

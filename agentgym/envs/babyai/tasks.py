@@ -11,15 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
-from agentgym.core import TaskSet, data_root
-from agentgym.core.errors import InvalidConfig
+from agentgym.core import TaskSet
+from agentgym.core.data import EVAL_IDS, find_eval_ids
 from agentgym.envs.babyai.levels import LEVELS, official_item
 
 OFFICIAL_SIZE = 900
-EVAL_FILE = "eval_ids.json"
 MINI_EVAL_SEEDS = 5
 """How many of a level's seeds, the last ones, are for evaluation."""
 
@@ -55,17 +53,16 @@ def official_tasks(data_dir: str | None) -> TaskSet:
     Raises:
         InvalidConfig: if that file is there and does not hold a list of item ids.
     """
-    path = data_root(data_dir) / "babyai" / EVAL_FILE
-    if path.exists():
-        chosen = _read_ids(path)
-        version, note = "1", f"The published numbering; eval items from {EVAL_FILE}."
+    chosen = find_eval_ids("babyai", OFFICIAL_SIZE, data_dir)
+    if chosen is not None:
+        version, note = "1", f"The published numbering; eval items from {EVAL_IDS}."
     else:
-        chosen = {n for n in range(OFFICIAL_SIZE) if is_stand_in_eval(n)}
+        chosen = frozenset(n for n in range(OFFICIAL_SIZE) if is_stand_in_eval(n))
         version = "1-stand-in-split"
         note = (
             "The published numbering. The published list of eval items is not at hand, so 90 of "
             "the 900 were chosen, two or three of each level; put the list into "
-            f"babyai/{EVAL_FILE} of the data folder to use it."
+            f"babyai/{EVAL_IDS} of the data folder to use it."
         )
     rows: Iterable[Row] = (
         ("eval" if n in chosen else "train", level, {"level": level, "seed": seed})
@@ -81,22 +78,3 @@ def is_stand_in_eval(number: int) -> bool:
     90
     """
     return (number + number // len(LEVELS)) % 10 == 0
-
-
-def _read_ids(path: Path) -> set[int]:
-    """Read item ids: numbers, "babyai_12", or objects with an "item_id" as AgentGym writes them."""
-    try:
-        rows = json.loads(path.read_text("utf-8"))
-        ids = {_read_id(row["item_id"] if isinstance(row, dict) else row) for row in rows}
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidConfig(
-            f'{path} must hold a JSON list of item ids such as 12 or "babyai_12": {error}'
-        ) from error
-    wrong = sorted(n for n in ids if not 0 <= n < OFFICIAL_SIZE)
-    if wrong:
-        raise InvalidConfig(f"{path} names item {wrong[0]}; items go from 0 to {OFFICIAL_SIZE - 1}")
-    return ids
-
-
-def _read_id(value: Any) -> int:
-    return int(str(value).rpartition("_")[2])

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentgym.core import TaskSet
-from agentgym.core.data import data_root
+from agentgym.core.data import EVAL_IDS, find_eval_ids
 
 DATA = Path(__file__).parent / "data"
 OFFICIAL_EVAL = 200
@@ -137,12 +137,14 @@ def official(data_dir: str | None = None) -> TaskSet:
     The published split (2,120 train and 200 eval items) names its eval items in a file on the Hub.
     Where `sciworld/eval_ids.json` lies in the data folder, it is used; else 200 items of the
     package's test fold stand in for it, drawn evenly from each task. All others are train.
+
+    Raises:
+        InvalidConfig: if that file is there and does not hold a list of item ids.
     """
     items = [(t, v) for t in lessons() if t.id not in EXCLUDED for v in range(t.variations)]
-    file = data_root(data_dir) / "sciworld" / "eval_ids.json"
-    if file.exists():
-        chosen = frozenset(_item_numbers(json.loads(file.read_text(encoding="utf-8"))))
-        version, note = "1-published-split", f"eval items from {file.name}; all others are train."
+    chosen = find_eval_ids("sciworld", len(items), data_dir)
+    if chosen is not None:
+        version, note = "1-published-split", f"eval items from {EVAL_IDS}; all others are train."
     else:
         chosen = _stand_in(items)
         version = "1-stand-in-split"
@@ -173,10 +175,3 @@ def _stand_in(items: Sequence[tuple[Lesson, int]]) -> frozenset[int]:
         share = (OFFICIAL_EVAL - len(chosen)) // (len(groups) - n)
         chosen += spread(group, share)
     return frozenset(chosen)
-
-
-def _item_numbers(rows: Iterable[Any]) -> Iterable[int]:
-    """Read item numbers from numbers, ids ("sciworld_12") or records with an `item_id`."""
-    for row in rows:
-        value = row["item_id"] if isinstance(row, dict) else row
-        yield int(str(value).rpartition("_")[2])

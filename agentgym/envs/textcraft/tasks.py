@@ -10,19 +10,16 @@ set is the same everywhere; its digest and the digest of its first observations 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentgym.core.data import data_root
-from agentgym.core.errors import InvalidConfig
+from agentgym.core.data import EVAL_IDS, find_eval_ids
 from agentgym.core.task import TaskSet
 from agentgym.envs.textcraft.draw import Draw
 from agentgym.envs.textcraft.planner import Planner
 from agentgym.envs.textcraft.recipes import Recipe, RecipeBook, load_book, spoken
 
 NAME = "textcraft"
-EVAL_FILE = "eval_ids.json"
 
 OFFICIAL_EVAL = {1: 31, 2: 41, 3: 25, 4: 3}
 """Eval tasks by depth: the ones AgentGym-RL's success rates by depth are fractions of."""
@@ -47,7 +44,7 @@ def official_tasks(data_dir: str | None) -> TaskSet:
         InvalidConfig: if that file is there and is not a list of ids.
     """
     book = load_book("official")
-    published = _published_eval(data_dir, len(book.craftable))
+    published = find_eval_ids(NAME, len(book.craftable), data_dir)
     evals = published if published is not None else _spread_eval(book)
     rows: list[Row] = []
     for i, item in enumerate(book.craftable):
@@ -60,14 +57,14 @@ def official_tasks(data_dir: str | None) -> TaskSet:
         }
         rows.append(("eval" if i in evals else "train", f"depth-{book.depth[item]}", spec))
     if published is not None:
-        version, note = "1.16-listed-1", f"Eval ids from {EVAL_FILE}; every other task is train."
+        version, note = "1.16-listed-1", f"Eval ids from {EVAL_IDS}; every other task is train."
     else:
         version = "1.16-standin-1"
         note = (
             "Stand-in split: the published id lists (374 train, 100 eval) are on the Hugging Face "
             "hub only. The 100 eval tasks here are spread evenly over each depth, in the published "
             f"numbers by depth (31/41/25/3); the other 444 are train. Put the published list at "
-            f"textcraft/{EVAL_FILE} in the data folder to use it instead."
+            f"textcraft/{EVAL_IDS} in the data folder to use it instead."
         )
     return TaskSet.build(NAME, "official", version, rows, note)
 
@@ -78,26 +75,6 @@ def _spread_eval(book: RecipeBook) -> set[int]:
         places = [i for i, item in enumerate(book.craftable) if book.depth[item] == depth]
         evals |= {places[(2 * k + 1) * len(places) // (2 * wanted)] for k in range(wanted)}
     return evals
-
-
-def _published_eval(data_dir: str | None, size: int) -> set[int] | None:
-    """Read a list of "textcraft_12", 12, or {"item_id": "textcraft_12"}; None without a file."""
-    path = data_root(data_dir) / NAME / EVAL_FILE
-    if not path.is_file():
-        return None
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-        ids = [entry["item_id"] if isinstance(entry, dict) else entry for entry in entries]
-        indices = {int(str(i).removeprefix(f"{NAME}_")) for i in ids}
-    except (ValueError, TypeError, KeyError) as error:
-        raise InvalidConfig(
-            f"{path} cannot be read ({error!r}). It must be a JSON list of ids such as "
-            f'"{NAME}_12", or of objects with an "item_id"'
-        ) from error
-    outside = sorted(i for i in indices if not 0 <= i < size)
-    if outside:
-        raise InvalidConfig(f"{path} names {NAME}_{outside[0]}; ids end at {NAME}_{size - 1}")
-    return indices
 
 
 def mini_tasks() -> TaskSet:

@@ -84,7 +84,7 @@ class WordleEnv(TextEnv):
     @classmethod
     def load_tasks(cls, edition: str, data_dir: str | None) -> TaskSet:
         """Return the task set of an edition; both are part of the package."""
-        return mini_tasks() if edition == "mini" else official_tasks()
+        return mini_tasks() if edition == "mini" else official_tasks(data_dir)
 
     @property
     def instructions(self) -> str:

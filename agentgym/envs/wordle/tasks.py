@@ -4,7 +4,8 @@
   They are ordered by a hash of the word, which no library version can change.
 - official: AgentGym's 980 items. Item i seeds the published server's generator with i; that server
   draws a fresh consistent word at every guess, so an item had no fixed word. Here it has one: the
-  word the server draws first.
+  word the server draws first. Which 25 are for evaluation is published on a hub only; without that
+  list the last ones stand in.
 - other lengths or vocabularies: the mini edition's rule on their own list (`option_tasks`).
 """
 
@@ -17,6 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from agentgym.core import TaskSet
+from agentgym.core.data import EVAL_IDS, find_eval_ids
 from agentgym.envs.wordle.words import Vocabulary, vocabulary
 
 Row = tuple[str, str, Mapping[str, Any]]
@@ -32,21 +34,38 @@ def mini_tasks() -> TaskSet:
     return TaskSet.build(NAME, "mini", "1", _rows(vocabulary()), note)
 
 
-def official_tasks() -> TaskSet:
-    """Return AgentGym's 980 items over its 40-word vocabulary."""
+def official_tasks(data_dir: str | None = None) -> TaskSet:
+    """Return AgentGym's 980 items over its 40-word vocabulary.
+
+    Args:
+        data_dir: the data folder; a list of eval ids in `wordle/eval_ids.json` there is used.
+
+    Raises:
+        InvalidConfig: if that file is there and does not hold a list of item ids.
+    """
     words = vocabulary(5, "published")
+    size = OFFICIAL_TRAIN + OFFICIAL_EVAL
+    published = find_eval_ids(NAME, size, data_dir)
+    evals = published if published is not None else frozenset(range(OFFICIAL_TRAIN, size))
     rows: list[Row] = []
-    for item in range(OFFICIAL_TRAIN + OFFICIAL_EVAL):
+    for item in range(size):
         # The published draw itself: Python's generator, seeded with the item's number.
         hidden = random.Random(item).choice(words.hidden)
-        rows.append(_row("train" if item < OFFICIAL_TRAIN else "eval", hidden, words))
+        rows.append(_row("eval" if item in evals else "train", hidden, words))
+    split = (
+        f"The eval items are those of {EVAL_IDS}."
+        if published is not None
+        else "The sizes are the published ones (955 / 25); which items were eval is not in the "
+        f"repositories, so the last 25 stand in (put the list into {NAME}/{EVAL_IDS} of the data "
+        "folder to use it)."
+    )
     note = (
         "AgentGym's 980 items over LMRL-Gym's 40-word vocabulary. Item i hides the word the "
         "published server draws first when seeded with i; that server redraws at every guess. "
-        "The sizes are the published ones (955 / 25); which items were eval is not in the "
-        "repositories, so the last 25 stand in. With 40 words, every eval word is a train word."
+        f"{split} With 40 words, every eval word is a train word."
     )
-    return TaskSet.build(NAME, "official", "1", rows, note)
+    version = "1" if published is None else "1-published-split"
+    return TaskSet.build(NAME, "official", version, rows, note)
 
 
 @lru_cache(maxsize=16)
