@@ -29,7 +29,8 @@ def list_environments(as_json: Json = False) -> None:
     if as_json:
         print_json(rows)
         return
-    grid = table("Environment", "Mini", "Official", "What the agent does", right=("Mini",))
+    grid = table("Environment", "Mini", "Official", "Published", "What the agent does",
+                 right=("Mini",))  # fmt: skip
     for row in rows:
         name = Text(row["name"], style="bold" if row["installed"] else "dim")
         if row["installed"]:
@@ -38,11 +39,12 @@ def list_environments(as_json: Json = False) -> None:
             sizes = [Text("broken", style="red"), Text(row["broken"])]
         else:
             sizes = [Text("not installed", style="yellow"), Text(f"pip install '{row['install']}'")]
-        grid.add_row(name, *sizes, row["summary"])
+        grid.add_row(name, *sizes, _published_text(row["published"]), row["summary"])
     out().print(grid)
     missing = any(not e["available"] for row in rows for e in row["editions"].values())
     data = " [yellow]data[/yellow]: needs published files, see 'agentgym data list'." * missing
-    out().print(f"\nSizes are train + eval tasks.{data}")
+    out().print("\nSizes are train + eval tasks; published: trajectories in AgentTraj-L + tasks in "
+                f"AgentEval.{data}")  # fmt: skip
     out().print("Next: agentgym info NAME, agentgym play NAME")
 
 
@@ -53,6 +55,7 @@ def describe_card(card: Any) -> dict[str, Any]:
         "summary": card.summary,
         "installed": card.installed,
         "install": f"agentgym[{card.extra}]" if card.extra else "agentgym",
+        "published": describe_published(card.short_name),
         "editions": {},
     }
     if card.installed:
@@ -62,6 +65,23 @@ def describe_card(card: Any) -> dict[str, Any]:
             return {**row, "installed": False, "broken": str(error)}
         row["editions"] = {name: _describe_edition(env_class, name) for name in env_class.editions}
     return row
+
+
+def describe_published(name: str) -> dict[str, int | None] | None:
+    """Return the published sizes of an environment, or None where it is in neither paper."""
+    from agentgym.agenteval import published_sizes
+
+    size = published_sizes().get(name)
+    if size is None:
+        return None
+    return {"train": size.agenttraj_l, "eval": size.agenteval}
+
+
+def _published_text(sizes: dict[str, int | None] | None) -> Text:
+    if sizes is None:
+        return Text("-", style="dim")
+    train, held_out = ("?" if n is None else str(n) for n in sizes.values())
+    return Text(f"{train} + {held_out}", style="dim")
 
 
 def _describe_edition(env_class: Any, name: str, data_dir: str | None = None) -> dict[str, Any]:
@@ -114,6 +134,7 @@ def info(
             "summary": card.summary if card else "",
             "extra": card.extra if card else "",
             "editions": {e: _describe_edition(type(env), e) for e in env.editions},
+            "published": describe_published(card.short_name) if card else None,
             "edition": edition,
             "digest": env.tasks.digest,
             "max_rounds": env.max_rounds,
@@ -145,6 +166,10 @@ def _print_info(data: dict[str, Any]) -> None:
         sizes = [str(row[s]) if row["available"] else "data" for s in ("train", "eval")]
         offline = "" if row["offline"] else " (needs published files)"
         grid.add_row(name, *sizes, str(row["max_rounds"]), escape(row["about"] + offline))
+    if data["published"]:
+        sizes = ["?" if n is None else str(n) for n in data["published"].values()]
+        grid.add_row("published", *sizes, "", "Trajectories in AgentTraj-L, tasks in AgentEval "
+                     "(arXiv 2406.04151).", style="dim")  # fmt: skip
     screen.print(grid)
     note = data["editions"][data["edition"]].get("note")
     kinds = ", ".join(f"{kind} ({count})" for kind, count in list(data["kinds"].items())[:40])

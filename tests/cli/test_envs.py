@@ -30,6 +30,17 @@ def test_list_as_json_is_json_alone(run: Run) -> None:
     assert rows["Maze"]["id"] == "agentgym/Maze-v0"
     assert rows["Maze"]["editions"]["mini"]["train"] == 1000
     assert rows["Maze"]["editions"]["official"]["eval"] == 25
+    assert rows["Maze"]["published"] == {"train": 215, "eval": 25}
+
+
+def test_the_published_sizes_stand_beside_ours(run: Run) -> None:
+    (line,) = (x for x in run("list").stdout.splitlines() if x.startswith("TextCraft"))
+    assert "1000 + 200" in line
+    assert "444 + 100" in line
+    assert "374 + 100" in line
+    (line,) = (x for x in run("info", "textcraft").stdout.splitlines() if "AgentTraj-L" in x)
+    assert line.split()[:3] == ["published", "374", "100"]
+    assert "AgentTraj-L" not in run("info", "tests.toy:tests/Guess-v0").stdout
 
 
 def test_an_environment_that_is_not_installed_says_how(
