@@ -27,8 +27,8 @@ from minigrid.minigrid_env import MiniGridEnv
 
 from agentgym.core import Task, make, match_call
 from agentgym.core.checker import GARBAGE, require_env
-from agentgym.core.loading import load_tasks
 from agentgym.core.errors import InvalidConfig
+from agentgym.core.loading import load_tasks
 from agentgym.envs.babyai.env import COMMANDS, BabyAIEnv, normalise
 from agentgym.envs.babyai.levels import LEVELS, gym_id, official_item
 from agentgym.envs.babyai.plan import CHECK, FORWARD, LEFT, RIGHT, Options

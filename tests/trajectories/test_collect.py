@@ -15,8 +15,8 @@ import tests.toy  # noqa: F401  (registers tests/Guess-v0)
 from agentgym.agents.base import Agent
 from agentgym.agents.expert import ExpertAgent
 from agentgym.core import find_card
-from agentgym.core.loading import load_tasks
 from agentgym.core.errors import InvalidConfig, UnknownEnvironment
+from agentgym.core.loading import load_tasks
 from agentgym.trajectories import (
     CollectionWarning,
     ExpertFailed,
