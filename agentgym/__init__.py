@@ -27,7 +27,7 @@ from agentgym.core import (
 )
 
 if TYPE_CHECKING:
-    from agentgym.agenteval import evaluate
+    from agentgym.agenteval.evaluate import evaluate
     from agentgym.agents import Agent
 
 __version__ = "0.1.0"
