@@ -264,7 +264,7 @@ def _for_template(message: Message) -> dict[str, Any]:
     for call in data.get("tool_calls", ()):
         try:
             call["function"]["arguments"] = json.loads(call["function"]["arguments"])
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
     return data
 
@@ -283,9 +283,9 @@ def parse_tool_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
         try:
             data = json.loads(match[1])
             name, arguments = str(data["name"]), data.get("arguments", {})
-        except (ValueError, KeyError, TypeError):
+            written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        except (ValueError, KeyError, TypeError, RecursionError):
             return match[0]
-        written = arguments if isinstance(arguments, str) else json.dumps(arguments)
         calls.append(ToolCall(name, written, f"call_{len(calls)}"))
         return ""
 

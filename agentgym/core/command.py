@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from agentgym.core.text import shorten
+
 ParamType = Literal["string", "integer", "number", "boolean"]
 
 _FIELD = re.compile(r"\{(\w+)\}")
+# Digits are bounded, since Python refuses to read or write whole numbers of thousands of them.
 _PATTERNS: dict[ParamType, str] = {
     "string": r"\S(?:.*\S)?",
-    "integer": r"-?\d+",
-    "number": r"-?\d+(?:\.\d+)?",
+    "integer": r"-?\d{1,30}",
+    "number": r"-?\d{1,30}(?:\.\d{1,30})?",
     "boolean": r"true|false",
 }
 
@@ -53,21 +56,23 @@ class Param:
         Raises:
             ValueError: if the value has the wrong type or is not one of the choices.
         """
-        if self.type == "boolean":
-            text = str(value).lower()
-        elif isinstance(value, bool | list | dict) or value is None:
-            raise ValueError(f"argument {self.name!r} must be of type {self.type}, got {value!r}")
-        else:
-            if isinstance(value, float) and value.is_integer() and self.type == "integer":
-                value = int(value)
-            text = str(value).strip()
+        scalar = isinstance(value, str | int | float)
+        if not scalar or (isinstance(value, bool) and self.type != "boolean"):
+            raise self._wrong(f"of type {self.type}", value)
+        if isinstance(value, float) and value.is_integer() and self.type == "integer":
+            value = int(value)
+        text = str(value).lower() if self.type == "boolean" else str(value).strip()
         if not re.fullmatch(_PATTERNS[self.type], text, re.DOTALL):
-            raise ValueError(f"argument {self.name!r} must be of type {self.type}, got {value!r}")
+            raise self._wrong(f"of type {self.type}", value)
         if self.choices and text not in self.choices:
-            raise ValueError(
-                f"argument {self.name!r} must be one of {', '.join(self.choices)}, got {value!r}"
-            )
+            raise self._wrong(f"one of {', '.join(self.choices)}", value)
         return text
+
+    def _wrong(self, expected: str, value: Any) -> ValueError:
+        # A container is not quoted: it may be deep, long, or a set, whose order is chance.
+        scalar = isinstance(value, str | int | float) or value is None
+        shown = shorten(repr(value)) if scalar else f"a {type(value).__name__}"
+        return ValueError(f"argument {self.name!r} must be {expected}, got {shown}")
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,7 @@ class Command:
         expected = f"{self.name} takes {', '.join(names) if names else 'no arguments'}"
         for name in arguments:
             if name not in names:
-                raise ValueError(f"unknown argument {name!r}: {expected}")
+                raise ValueError(f"unknown argument {shorten(name)!r}: {expected}")
         for name in names:
             if name not in arguments:
                 raise ValueError(f"missing argument {name!r}: {expected}")

@@ -139,7 +139,9 @@ class TaskSet(Sequence[Task]):
             UnknownTask: if there is none; the message names the range of ids there is.
         """
         prefix, _, number = str(task_id).rpartition("_")
-        if prefix == self.name and number.isdecimal() and int(number) < len(self._tasks):
+        # Python refuses to read a number of thousands of digits.
+        short = number.isdecimal() and len(number) <= len(str(len(self._tasks)))
+        if prefix == self.name and short and int(number) < len(self._tasks):
             task = self._tasks[int(number)]
             if task.id == task_id:
                 return task

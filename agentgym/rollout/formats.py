@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from agentgym.agents.message import Reply, ToolCall
-from agentgym.core import AgentGymError, Command, Param, match_call
+from agentgym.core import AgentGymError, Command, Param, match_call, shorten
 from agentgym.core.errors import UnknownName, did_you_mean
 from agentgym.rollout.profile import EnvProfile
 
@@ -169,7 +169,8 @@ def _render(profile: EnvProfile, name: str, arguments: Mapping[str, Any]) -> str
     """Turn a call into the action it stands for."""
     commands = {c.name: c for c in _commands(profile)}
     if name not in commands:
-        raise FormatError(f"There is no function {name!r}. {did_you_mean(name, commands)}".strip())
+        near = did_you_mean(shorten(name), commands)
+        raise FormatError(f"There is no function {shorten(name)!r}. {near}".strip())
     try:
         return commands[name].render(arguments)
     except ValueError as error:
@@ -218,7 +219,9 @@ class FunctionCalling(ActionFormat):
         arguments = data.get("arguments", {})
         if not isinstance(arguments, dict):
             raise FormatError('"arguments" must be a JSON object that names each argument.')
-        return Reading(str(data.get("thought", "")), _render(profile, name, arguments))
+        thought = data.get("thought", "")
+        thought = thought if isinstance(thought, str) else ""
+        return Reading(thought, _render(profile, name, arguments))
 
     def write(self, thought: str, action: str, profile: EnvProfile) -> Writing:
         """Return the JSON text; `Writing.tool_calls` holds the same call."""

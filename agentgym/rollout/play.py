@@ -38,7 +38,7 @@ class _Stop(Exception):
 
 
 def _failure(where: Any, error: BaseException) -> Failure:
-    return Failure(where=where, type=type(error).__name__, message=str(error))
+    return Failure(where=where, type=type(error).__name__, message=utf8(str(error)))
 
 
 class _Log:
@@ -271,7 +271,7 @@ async def converse(
     try:
         observation, info = await _reach(worker.run(begin, token, job.env, job.task.id, job.seed))
         log.opened(observation, info)
-        talk = Conversation(log.instructions, fmt.acknowledgement, observation)
+        talk = Conversation(log.instructions, fmt.acknowledgement, log.observation)
         while not (log.terminated or log.truncated):
             calls.check()
             reply = await calls.complete(talk.messages, tools)
@@ -309,9 +309,10 @@ async def _round(
     thought, action, message = "", None, ""
     try:
         reading = fmt.read(reply, profile)
-        thought, action = reading.thought, reading.action
+        # JSON and Python text can spell a lone surrogate by an escape, which no record can hold.
+        thought, action = utf8(reading.thought), utf8(reading.action)
     except FormatError as error:
-        message = str(error)
+        message = utf8(str(error))
     observation, reward, terminated, truncated, info = await _reach(
         worker.run(advance, token, action, message)
     )
@@ -344,13 +345,13 @@ def _reply_text(reply: Reply) -> str:
     """Return a reply as text; tool calls are written as the JSON that would read the same."""
     if not reply.tool_calls:
         return reply.text
-    return "\n".join(_call_text(reply.text, call) for call in reply.tool_calls)
+    return utf8("\n".join(_call_text(reply.text, call) for call in reply.tool_calls))
 
 
 def _call_text(thought: str, call: ToolCall) -> str:
+    data = {"thought": thought, "function_name": call.name}
     try:
         arguments = json.loads(call.arguments or "{}")
-    except ValueError:
-        arguments = call.arguments
-    data = {"thought": thought, "function_name": call.name, "arguments": arguments}
-    return json.dumps(data, ensure_ascii=False)
+        return json.dumps({**data, "arguments": arguments}, ensure_ascii=False)
+    except (ValueError, RecursionError):  # no JSON, or nested without end: as it was written
+        return json.dumps({**data, "arguments": call.arguments}, ensure_ascii=False)

@@ -46,6 +46,8 @@ def test_match_never_raises(text):
         ({"item": ["x"], "place": "box"}, "type string"),
         ({"item": "", "place": "box"}, "type string"),
         ({"item": None, "place": "box"}, "type string"),
+        ({"item": {"b", "a"}, "place": "box"}, "got a set"),
+        ({"item": "x", "place": "sea" * 9_000}, "got 'seasea.*…$"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, message):
@@ -60,6 +62,14 @@ def test_whole_floats_are_integers():
         count.render({"n": 3.5})
     with pytest.raises(ValueError, match="integer"):
         count.render({"n": True})
+
+
+def test_numbers_of_any_length_are_answered():
+    count = Command("get", "get {n}", "Get.", (Param("n", "how many", "integer"),))
+    assert count.match("get " + "9" * 30) == {"n": int("9" * 30)}
+    assert count.match("get " + "9" * 5_000) is None
+    with pytest.raises(ValueError, match="integer"):
+        count.render({"n": "9" * 5_000})
 
 
 def test_template_and_parameters_must_agree():

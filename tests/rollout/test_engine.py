@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agentgym.agents import Agent, ContextOverflow, Message, ModelError
+from agentgym.agents import Agent, ContextOverflow, Message, ModelError, Reply, ToolCall
 from agentgym.agents.expert import ExpertAgent
 from agentgym.agents.random import RandomAgent
 from agentgym.core.errors import InvalidConfig
@@ -117,6 +117,54 @@ def test_what_is_no_utf8_is_recorded_all_the_same(run):
     episodes = rollout(jobs, ScriptedModel(lambda messages, seed: reply), run=run)
     assert run.episodes() == episodes
     assert episodes[0].steps[0].action == "guess \ufffd"
+
+
+class Caller(ScriptedModel):
+    """Calls the tool with arguments of its own spelling."""
+
+    supports_tools = True
+
+    async def complete(self, messages: Sequence[Message], **kwargs):
+        return Reply("Here:", (ToolCall("guess", self.script(messages, 0), "call_0"),))
+
+
+HOSTILE = {
+    "an escaped surrogate": '{"number": "\\ud800"}',
+    "a surrogate as a name": '{"\\udfff": 1}',
+    "endless brackets": '{"number": ' + "[" * 50_000,
+    "deep brackets": '{"number": ' + "[" * 900 + "]" * 900 + "}",
+    "endless digits": '{"number": ' + "9" * 5_000 + "}",
+    "digits as text": '{"number": "' + "9" * 5_000 + '"}',
+}
+
+
+@pytest.mark.parametrize("arguments", HOSTILE.values(), ids=HOSTILE.keys())
+def test_no_tool_call_stops_a_run(arguments, run):
+    jobs = plan([GUESS], tasks=2)
+    model = Caller(lambda messages, seed: arguments)
+    episodes = rollout(jobs, model, run=run, action_format="function_calling")
+    assert run.episodes() == episodes
+    assert all(e.truncated and e.invalid_actions == 8 for e in episodes)
+    assert all(len(step.observation) < 500 for e in episodes for step in e.steps)
+
+
+@pytest.mark.parametrize(
+    ("action_format", "reply"),
+    [
+        ("react", "guess " + "9" * 5_000),
+        ("function_calling", '{"function_name": "guess", "arguments": {"number": "\\ud800"}}'),
+        ("function_calling", '{"function_name": "' + "x" * 50_000 + '", "arguments": {}}'),
+        ("code_as_action", "guess(number='\\ud800')"),
+        ("code_as_action", "guess(number={'b', 'a'})"),
+        ("code_as_action", f"guess(number=0x{'f' * 5_000})"),
+    ],
+)
+def test_no_reply_stops_a_run(action_format, reply, run):
+    model = ScriptedModel(lambda messages, seed: reply)
+    episodes = rollout(plan([GUESS], tasks=2), model, run=run, action_format=action_format)
+    assert run.episodes() == episodes
+    assert all(e.truncated and e.invalid_actions == 8 for e in episodes)
+    assert all(len(step.observation) < 500 for e in episodes for step in e.steps)
 
 
 class Flaky(ScriptedModel):
