@@ -17,6 +17,7 @@ the actions alone.
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -31,6 +32,7 @@ from agentgym.core.command import Command
 from agentgym.core.errors import InvalidConfig, UnknownSplit
 from agentgym.core.expert import Expert
 from agentgym.core.loading import load_tasks
+from agentgym.core.options import whole
 from agentgym.core.outcome import Edition, Opening, Outcome
 from agentgym.core.space import UnicodeText
 from agentgym.core.task import SPLITS, Task, TaskSet
@@ -89,8 +91,10 @@ class TextEnv(gymnasium.Env[str, str]):
     ) -> None:
         if split not in SPLITS:
             raise UnknownSplit("split", split, SPLITS)
-        if max_rounds is not None and (isinstance(max_rounds, bool) or max_rounds < 1):
-            raise InvalidConfig(f"max_rounds must be a positive whole number, got {max_rounds!r}")
+        if max_rounds is not None:
+            max_rounds = whole("max_rounds", max_rounds)
+        if data_dir is not None and not isinstance(data_dir, str | os.PathLike):
+            raise InvalidConfig(f"data_dir must be a folder's path, got {data_dir!r}")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InvalidConfig(
                 f"render_mode must be None or one of {self.metadata['render_modes']}, "
@@ -100,6 +104,7 @@ class TextEnv(gymnasium.Env[str, str]):
         self.edition, self.split, self.data_dir = edition, split, data_dir
         self.render_mode = render_mode
         self.max_rounds = max_rounds or self.editions[edition].max_rounds
+        self._own_max_rounds: int | None = None  # ours, while a snapshot's limit is in force
         self.action_space = UnicodeText()
         self.observation_space = UnicodeText()
         self.task: Task | None = None
@@ -211,6 +216,8 @@ class TextEnv(gymnasium.Env[str, str]):
         """
         super().reset(seed=seed)
         task = self._choose(options or {})
+        if self._own_max_rounds is not None:
+            self.max_rounds, self._own_max_rounds = self._own_max_rounds, None
         self._seed = int(self.np_random.integers(2**31)) if seed is None else int(seed)
         return self._start(task)
 
@@ -294,6 +301,8 @@ class TextEnv(gymnasium.Env[str, str]):
     # The machinery behind them.
 
     def _choose(self, options: Mapping[str, Any]) -> Task:
+        if not isinstance(options, Mapping):
+            raise InvalidConfig(f'reset options are a mapping like {{"task_id": …}}, got {options!r}')
         for key in options:
             if key not in ("task_id", "split"):
                 raise InvalidConfig(f"unknown reset option {key!r}; known: task_id, split")
@@ -322,7 +331,7 @@ class TextEnv(gymnasium.Env[str, str]):
         if self._terminated or self._truncated:
             raise ResetNeeded("the episode has ended: call reset() before the next step()")
 
-    def _unread(self, action: object) -> tuple[str, Outcome]:
+    def _unread(self, action: object) -> tuple[str | None, Outcome]:
         """Refuse what is no text or too long; a caller's mistake must not break the episode."""
         if isinstance(action, str):
             message = (
@@ -330,8 +339,8 @@ class TextEnv(gymnasium.Env[str, str]):
                 "are read. Give one short action."
             )
             return action, self._refuse(message)
-        message = f"An action is text, not {type(action).__name__}."
-        return repr(action)[: self.max_action_length], self._refuse(message)
+        # What is no text cannot be replayed as an action: the round is recorded as forfeited.
+        return None, self._refuse(f"An action is text, not {type(action).__name__}.")
 
     def _refuse(self, message: str) -> Outcome:
         return Outcome(message, self._score, valid=False)

@@ -66,7 +66,7 @@ def test_bad_options_say_what_is_right(make, error, message):
 def test_bad_tasks_name_the_range(env):
     with pytest.raises(UnknownTask, match="guess_0 to guess_39"):
         env.reset(options={"task_id": "guess_40"})
-    for task_id in ("guess_-1", "guess_", "guess_007", "maze_1", 3):
+    for task_id in ("guess_-1", "guess_", "guess_007", "guess_" + "9" * 5_000, "maze_1", 3):
         with pytest.raises(UnknownTask):
             env.reset(options={"task_id": task_id})
 
@@ -98,10 +98,32 @@ def test_snapshot_is_plain_data_and_survives_pickling(env):
         assert twin.reset()[1]["task_id"] == env.fork().reset()[1]["task_id"]
 
 
+def test_what_is_no_text_can_be_played_again(env):
+    env.reset(seed=3)
+    observation = env.step(None)[0]
+    assert "not NoneType" in observation
+    twin = env.fork()
+    assert twin.history == env.history == (None,)
+    assert twin.get_state() == env.get_state()
+
+
+def test_a_snapshots_limit_holds_for_its_episode_only(env):
+    short = GuessEnv(max_rounds=2)
+    short.reset(seed=0)
+    env.set_state(short.get_state())
+    env.set_state(short.get_state())
+    assert env.max_rounds == 2
+    env.reset(seed=0)
+    assert env.max_rounds == 8
+
+
 def test_snapshots_of_others_are_refused(env):
     env.reset(seed=0)
     state = env.get_state()
-    for change in ({"env": "maze"}, {"tasks": "0"}, {"format": 99}, {"observation": "other"}):
+    past_the_end = {"history": ["guess 51"] * 9}
+    for change in (
+        {"env": "maze"}, {"tasks": "0"}, {"format": 99}, {"observation": "other"}, past_the_end,
+    ):  # fmt: skip
         with pytest.raises(InvalidState):
             env.set_state({**state, **change})
 
