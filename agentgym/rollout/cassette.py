@@ -22,6 +22,7 @@ from agentgym.agents.base import ChatAgent
 from agentgym.agents.message import Message, Reply, canonical
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.limits import RunAborted
+from agentgym.rollout.store import cut_torn_line
 
 Mode = Literal["record", "replay", "cache"]
 
@@ -99,10 +100,14 @@ class RecordedAgent(ChatAgent):
 
     def close(self) -> None:
         """Close the tape and the model."""
+        self.close_tape()
+        self.agent.close()
+
+    def close_tape(self) -> None:
+        """Close the tape; the model stays as it is."""
         if self._log is not None:
             self._log.close()
             self._log = None
-        self.agent.close()
 
     def _key(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], seed: int
@@ -117,10 +122,8 @@ class RecordedAgent(ChatAgent):
         self._tape[key] = reply
         if self._log is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            torn = self.path.exists() and not _ends_whole(self.path)
+            cut_torn_line(self.path)
             self._log = self.path.open("ab", buffering=0)
-            if torn:
-                self._log.write(b"\n")
         line = json.dumps({"key": key, "reply": dataclasses.asdict(reply)}, ensure_ascii=True)
         self._log.write(line.encode() + b"\n")
 
@@ -128,23 +131,12 @@ class RecordedAgent(ChatAgent):
         tape: dict[str, Reply] = {}
         if not self.path.is_file():
             return tape
-        lines = self.path.read_bytes().split(b"\n")
-        for number, line in enumerate(lines, 1):
+        # What follows the last line's end was torn by a crash while it was written.
+        whole = self.path.read_bytes().split(b"\n")[:-1]
+        for number, line in enumerate(whole, 1):
             try:
-                if line.strip():
-                    entry = json.loads(line)
-                    tape[entry["key"]] = _REPLY.validate_python(entry["reply"])
+                entry = json.loads(line)
+                tape[entry["key"]] = _REPLY.validate_python(entry["reply"])
             except (ValueError, KeyError, TypeError, ValidationError) as error:
-                if number >= len(lines) - 1:
-                    break  # torn by a crash while it was written
                 raise CassetteError(f"{self.path}, line {number} is no model call") from error
         return tape
-
-
-def _ends_whole(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(0, os.SEEK_END)
-        if file.tell() == 0:
-            return True
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"

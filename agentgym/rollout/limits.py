@@ -19,10 +19,13 @@ class BudgetExceeded(RunAborted):
 class Limits(BaseModel):
     """Bounds on a run. None means no bound.
 
+    A run that is taken up again counts from nothing: what earlier sittings spent is not held
+    against it.
+
     Attributes:
-        tokens: input and output tokens of the whole run.
-        cost: US dollars of the whole run, as far as prices are known.
-        seconds: wall-clock seconds of the whole run.
+        tokens: input and output tokens of all episodes together.
+        cost: US dollars of all episodes together, as far as prices are known.
+        seconds: wall-clock seconds of the run.
         failures: failed episodes in a row after which the run stops, since something is broken.
         episode_tokens: input and output tokens of one episode; past it the episode ends with
             status "limit" and the score it has.

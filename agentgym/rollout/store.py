@@ -87,7 +87,7 @@ class RunFolder:
         """Add a finished episode; when this returns, killing the process does not lose it."""
         if self._log is None:
             self._acquire()
-            _cut_torn_line(self.path / EPISODES)
+            cut_torn_line(self.path / EPISODES)
             self._log = (self.path / EPISODES).open("ab", buffering=0)
         self._log.write(episode.model_dump_json().encode() + b"\n")
 
@@ -198,7 +198,8 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 120 else text[:119] + "…"
 
 
-def _cut_torn_line(path: Path) -> None:
+def cut_torn_line(path: Path) -> None:
+    """Take a last line without its end off a file that is appended to, if it has one."""
     if not path.exists():
         return
     with path.open("rb+") as file:

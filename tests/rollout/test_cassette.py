@@ -44,6 +44,15 @@ def test_cache_records_what_it_lacks(tmp_path):
     second.close()
     assert second.hits == first.misses
     assert second.misses > 0
+    third = RecordedAgent(ScriptedModel(halving), tape, "replay")
+    assert len(rollout(plan([GUESS], tasks=4), third)) == 4
+
+
+def test_a_damaged_tape_is_refused(tmp_path):
+    tape = tmp_path / "calls.jsonl"
+    tape.write_text('{"key": "1"}\n')
+    with pytest.raises(CassetteError, match="line 1"):
+        RecordedAgent(ScriptedModel(halving), tape, "replay")
 
 
 def test_another_model_misses(tmp_path):
