@@ -9,7 +9,14 @@ from agentgym.agenteval.metrics import Measures, measure
 from agentgym.agenteval.official import load_official, official_ids
 from agentgym.agenteval.render import report_table, runs_table
 from agentgym.agenteval.report import Report, build_report
-from agentgym.agenteval.suites import find_suite, published_sizes, select, size_table, suites
+from agentgym.agenteval.suites import (
+    Selection,
+    find_suite,
+    published_sizes,
+    select,
+    size_table,
+    suites,
+)
 
 __all__ = [
     "Comparison",
@@ -17,6 +24,7 @@ __all__ = [
     "Evaluation",
     "Measures",
     "Report",
+    "Selection",
     "aevaluate",
     "build_report",
     "compare",

@@ -21,7 +21,7 @@ from agentgym.agenteval.markdown import report_markdown
 from agentgym.agenteval.report import Report, TaskSetFacts, build_report
 from agentgym.agenteval.suites import Selection, Skipped, select
 from agentgym.agents.base import Agent, ChatAgent
-from agentgym.core import cards, make
+from agentgym.core import make, short_name
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.cassette import RecordedAgent
 from agentgym.rollout.engine import arollout, run_sync
@@ -87,7 +87,7 @@ class Options(TypedDict, total=False):
 
 def evaluate(
     agent: str | Agent | ChatAgent,
-    envs: str | Sequence[str | EnvChoice] = "agenteval",
+    envs: str | Sequence[str | EnvChoice] | Selection = "agenteval",
     **options: Unpack[Options],
 ) -> Evaluation:
     """Evaluate an agent and return its measures; see `aevaluate` for the options.
@@ -100,7 +100,7 @@ def evaluate(
 
 async def aevaluate(
     agent: str | Agent | ChatAgent,
-    envs: str | Sequence[str | EnvChoice] = "agenteval",
+    envs: str | Sequence[str | EnvChoice] | Selection = "agenteval",
     *,
     edition: str = "mini",
     split: str = "eval",
@@ -123,7 +123,8 @@ async def aevaluate(
 
     Args:
         agent: an agent, or text that makes one ("expert", "openai:gpt-4o-mini").
-        envs: a suite ("quick", "agenteval", "all"), an environment or a list of them.
+        envs: a suite ("quick", "agenteval", "all"), an environment, a list of them, or what
+            `select` made of these.
         edition: edition of environments given by name.
         split: split of environments given by name.
         tasks: how many tasks of each, spread evenly; None takes the suite's number, else all.
@@ -151,32 +152,32 @@ async def aevaluate(
     jobs = _plan(selection, count, task_ids, attempts, seed)
     player, owned = _agent(agent)
     limits = limits or Limits()
-    config = {
-        "name": f"{slug(player.name)}-{_label(selection)}",
-        "suite": selection.name,
-        "agent": player.describe(),
-        "action_format": action_format,
-        "envs": [choice.model_dump() for choice in _played(selection, jobs)],
-        "tasks": count,
-        "task_ids": list(task_ids) if task_ids is not None else None,
-        "attempts": attempts,
-        "seed": seed,
-        "limits": {"episode_tokens": limits.episode_tokens},
-        "task_sets": _task_sets(selection, jobs),
-        "versions": package_versions(),
-        "created_with": package_versions().get("agentgym", ""),
-        # What may differ when a run is taken up again: it decides no episode.
-        "execution": {
-            "concurrency": concurrency,
-            "executor": executor,
-            "limits": limits.model_dump(),
-            "record": record,
-            "replay": None if replay is None else os.fspath(replay),
-            "cache": None if cache is None else os.fspath(cache),
-            "skipped": {s.name: s.reason for s in _skipped(selection, jobs)},
-        },
-    }
     try:
+        config = {
+            "name": f"{slug(player.name)}-{_label(selection)}",
+            "suite": selection.name,
+            "agent": player.describe(),
+            "action_format": action_format,
+            "envs": [choice.model_dump() for choice in _played(selection, jobs)],
+            "tasks": count,
+            "task_ids": list(task_ids) if task_ids is not None else None,
+            "attempts": attempts,
+            "seed": seed,
+            "limits": {"episode_tokens": limits.episode_tokens},
+            "task_sets": _task_sets(selection, jobs),
+            "versions": package_versions(),
+            "created_with": package_versions().get("agentgym", ""),
+            # What may differ when a run is taken up again: it decides no episode.
+            "execution": {
+                "concurrency": concurrency,
+                "executor": executor,
+                "limits": limits.model_dump(),
+                "record": record,
+                "replay": None if replay is None else os.fspath(replay),
+                "cache": None if cache is None else os.fspath(cache),
+                "skipped": {s.name: s.reason for s in _skipped(selection, jobs)},
+            },
+        }
         folder = open_run(run, config)
         with folder:
             player = _taped(player, folder, record, replay, cache)
@@ -196,6 +197,9 @@ async def aevaluate(
                     pass
             except BudgetExceeded as error:
                 stopped = str(error)
+            finally:
+                if isinstance(player, RecordedAgent):
+                    player.close_tape()
             return _finish(folder, jobs, stopped)
     finally:
         if owned:
@@ -272,7 +276,10 @@ def _played(selection: Selection, jobs: Sequence[Job]) -> list[EnvChoice]:
 def _skipped(selection: Selection, jobs: Sequence[Job]) -> list[Skipped]:
     played = _played(selection, jobs)
     idle = [c for c in selection.choices if c not in played]
-    return [*selection.skipped, *(Skipped(_name(c.env_id), "no task id names it") for c in idle)]
+    return [
+        *selection.skipped,
+        *(Skipped(short_name(c.env_id), "no task id names it") for c in idle),
+    ]
 
 
 def _task_sets(selection: Selection, jobs: Sequence[Job]) -> dict[str, Any]:
@@ -289,7 +296,7 @@ def _facts(choice: EnvChoice, planned: int) -> TaskSetFacts:
     env = make(choice.env_id, **choice.make_arguments())
     try:
         return TaskSetFacts(
-            name=_name(choice.env_id),
+            name=short_name(choice.env_id),
             edition=choice.edition,
             split=choice.split,
             version=env.tasks.version,
@@ -303,16 +310,10 @@ def _facts(choice: EnvChoice, planned: int) -> TaskSetFacts:
         env.close()
 
 
-def _name(env_id: str) -> str:
-    """Return the short name of an id: "TextCraft" of "agentgym/TextCraft-v0"."""
-    card = next((c for c in cards() if c.id == env_id), None)
-    return card.short_name if card else env_id.rpartition("/")[2].rpartition("-v")[0] or env_id
-
-
 def _label(selection: Selection) -> str:
     if selection.name:
         return selection.name
-    names = [_name(choice.env_id) for choice in selection.choices]
+    names = [short_name(choice.env_id) for choice in selection.choices]
     return slug("-".join(names[:3])) + (f"-and-{len(names) - 3}" if len(names) > 3 else "")
 
 

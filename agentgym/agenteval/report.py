@@ -218,7 +218,7 @@ def _warnings(rows: Sequence[Row], stopped: str) -> list[str]:
         if total.failed:
             found.append(
                 f"{row.name}: {total.failed} of {total.episodes} episodes failed and count as "
-                "score 0; run the same command again to try them once more."
+                "score 0; evaluate into the same folder again to try them once more."
             )
         if total.limited:
             found.append(

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 
-from agentgym.core import AgentGymError, cards, find_card, installed, resolve_id
-from agentgym.core.errors import MissingExtra, UnknownEnvironment, UnknownName
+from agentgym.core import AgentGymError, cards, find_card, portable_id
+from agentgym.core.errors import UnknownEnvironment, UnknownName
 from agentgym.core.loading import load_tasks
 from agentgym.rollout.plan import EnvChoice
 
@@ -168,13 +168,14 @@ def find_suite(name: str) -> Suite:
 
 
 def select(
-    envs: str | Sequence[str | EnvChoice], *, edition: str = "mini", split: str = "eval"
+    envs: str | Sequence[str | EnvChoice] | Selection, *, edition: str = "mini", split: str = "eval"
 ) -> Selection:
     """Return the selection a user asked for.
 
     Args:
         envs: a suite ("quick", "agenteval", "all"), an environment, or a list of environments:
-            short names, ids, "module:id" of anyone's own, or `EnvChoice`.
+            short names, ids, "module:id" of anyone's own, or `EnvChoice`. A selection is
+            returned as it is.
         edition: edition of environments given by name.
         split: split of environments given by name.
 
@@ -182,6 +183,8 @@ def select(
         UnknownName: if a name is neither a suite nor an environment.
         MissingExtra: if an environment that was named is not installed.
     """
+    if isinstance(envs, Selection):
+        return envs
     if isinstance(envs, str):
         if envs.lower() in [s.name for s in suites()]:
             return find_suite(envs).select(edition, split)
@@ -227,18 +230,15 @@ def _unavailable(name: str, edition: str) -> str:
 
 
 def _id(name: str) -> str:
-    module, colon, _ = name.partition(":")
     try:
-        env_id = resolve_id(name)
+        env_id = portable_id(name)
     except UnknownEnvironment as error:
         known = [*error.known, *(s.name for s in suites())]
         raise UnknownEnvironment("environment or suite", name, known) from error
     card = next((c for c in cards() if c.id == env_id), None)
-    if card is not None and not card.installed:
-        module = next(m for m in card.modules if not installed(m))
-        raise MissingExtra(f"The {card.short_name} environment", card.extra, module)
-    # An id of someone's own keeps its module, so that a worker process can import it.
-    return f"{module}:{env_id}" if colon else env_id
+    if card is not None:
+        card.require()
+    return env_id
 
 
 def _count(text: str) -> int | None:

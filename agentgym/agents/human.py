@@ -81,10 +81,6 @@ class HumanAgent(Agent):
             elif line:
                 return self._numbered(line, info["actions"])
 
-    def describe(self) -> dict[str, Any]:
-        """Return the name: a person has no configuration."""
-        return {"name": self.name, "class": type(self).__name__}
-
     def _greet(self, info: Mapping[str, Any]) -> None:
         self._greeted = True
         kind = self.env.task.kind if self.env.task else ""

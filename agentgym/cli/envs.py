@@ -11,7 +11,7 @@ from rich.text import Text
 
 from agentgym.cli.console import err, out, print_json, table
 from agentgym.cli.options import Edition, Json, Options, key_values
-from agentgym.core.errors import AgentGymError, MissingExtra
+from agentgym.core.errors import AgentGymError
 
 Name = Annotated[
     str, typer.Argument(help="An id or a short name (textcraft), or my_package:MyEnv-v0.")
@@ -49,6 +49,7 @@ def list_environments(as_json: Json = False) -> None:
 
 
 def describe_card(card: Any) -> dict[str, Any]:
+    """Return what is known of an environment and its editions, JSON values only."""
     row: dict[str, Any] = {
         "name": card.short_name,
         "id": card.id,
@@ -123,8 +124,6 @@ def info(
 
     env_id = resolve_id(name)
     card = next((c for c in cards() if c.id == env_id), None)
-    if card is not None and not card.installed:
-        raise MissingExtra(f"The {card.short_name} environment", card.extra)
     env = make(name, edition=edition, **key_values(options))
     try:
         observation, first = env.reset(seed=0)

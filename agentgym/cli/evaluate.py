@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 import sys
 import time
@@ -35,8 +36,7 @@ from agentgym.cli.options import (
 from agentgym.core.errors import InvalidConfig
 
 if TYPE_CHECKING:
-    from agentgym.agenteval import Evaluation
-    from agentgym.rollout.plan import EnvChoice
+    from agentgym.agenteval import Evaluation, Selection
 
 
 TABLE_WIDTH = 98
@@ -166,18 +166,16 @@ def _environments(
     split: str,
     max_rounds: int | None,
     options: dict[str, Any],
-) -> str | Sequence[str | EnvChoice]:
-    """Return what `agentgym.evaluate` takes as environments."""
+) -> Selection:
+    """Return the environments to play, with the options given for all of them."""
     if names and suite:
         raise InvalidConfig("--env and --suite exclude each other; choose one")
-    named: str | list[str] = list(names) if names else suite or "quick"
-    if max_rounds is None and not options:
-        return named
     from agentgym.agenteval import select
 
-    chosen = select(named, edition=edition, split=split)
+    chosen = select(list(names) if names else suite or "quick", edition=edition, split=split)
     update = {"max_rounds": max_rounds, "options": options}
-    return [choice.model_copy(update=update) for choice in chosen.choices]
+    choices = tuple(choice.model_copy(update=update) for choice in chosen.choices)
+    return dataclasses.replace(chosen, choices=choices)
 
 
 def _show(result: Evaluation, kinds: bool) -> None:

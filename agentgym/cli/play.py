@@ -56,11 +56,10 @@ def play(
     """
     from agentgym.agents.screen import Screen
     from agentgym.cli.console import out
-    from agentgym.core import make, resolve_id
+    from agentgym.core import make, portable_id
     from agentgym.rollout.plan import EnvChoice
 
-    module = name.partition(":")[0] if ":" in name else ""
-    env_id = f"{module}:{resolve_id(name)}" if module else resolve_id(name)
+    env_id = portable_id(name)
     choice = EnvChoice(
         env_id=env_id, edition=edition, split=split, max_rounds=max_rounds,
         options=key_values(env_option),

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agentgym.agents.message import Usage
+from agentgym.core import short_name
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.events import (
     CallRetried,
@@ -193,9 +194,10 @@ class RunDisplay:
         for _ in range(2):
             grid.add_column(justify="right", no_wrap=True)
         for env_id, tally in self._tallies.items():
-            name = env_id.rpartition("/")[2].rpartition("-v")[0]
             bar = ProgressBar(total=tally.total, completed=tally.episodes, width=24)
-            grid.add_row(name, bar, f"{tally.episodes}/{tally.total}", tally.success_text)
+            grid.add_row(
+                short_name(env_id), bar, f"{tally.episodes}/{tally.total}", tally.success_text
+            )
         return Group(grid, Text(self._summary() if self.total else "Preparing …", style="dim"))
 
 

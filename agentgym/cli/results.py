@@ -128,11 +128,11 @@ def replay(
 
 def _print_episode(episode: Episode) -> None:
     from agentgym.agents.screen import Screen
+    from agentgym.core import short_name
 
     screen = Screen(out())
-    name = episode.env_id.rpartition("/")[2].rpartition("-v")[0]
     about = f"{episode.agent}, attempt {episode.attempt + 1}"
-    screen.opening(name, episode.task_id, episode.goal, about)
+    screen.opening(short_name(episode.env_id), episode.task_id, episode.goal, about)
     screen.situation(
         episode.observation, {"rounds": 0, "score": 0.0, "valid": True}, episode.max_rounds
     )

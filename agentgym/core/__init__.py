@@ -8,7 +8,16 @@ from agentgym.core.expert import Expert
 from agentgym.core.extras import installed, require
 from agentgym.core.loading import load_tasks
 from agentgym.core.outcome import Edition, Opening, Outcome
-from agentgym.core.registry import EnvCard, cards, find_card, make, register, resolve_id
+from agentgym.core.registry import (
+    EnvCard,
+    cards,
+    find_card,
+    make,
+    portable_id,
+    register,
+    resolve_id,
+    short_name,
+)
 from agentgym.core.space import UnicodeText
 from agentgym.core.task import SPLITS, Task, TaskSet
 from agentgym.core.text import shorten
@@ -39,8 +48,10 @@ __all__ = [
     "load_tasks",
     "make",
     "match_call",
+    "portable_id",
     "register",
     "require",
     "resolve_id",
+    "short_name",
     "shorten",
 ]

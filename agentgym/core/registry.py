@@ -42,12 +42,22 @@ class EnvCard:
     @property
     def short_name(self) -> str:
         """The id without namespace and version: "TextCraft"."""
-        return self.id.rpartition("/")[2].rpartition("-v")[0]
+        return short_name(self.id)
 
     @property
     def installed(self) -> bool:
         """Whether everything it needs is installed."""
         return all(installed(module) for module in self.modules)
+
+    def require(self) -> None:
+        """Do nothing where everything it needs is installed.
+
+        Raises:
+            MissingExtra: if something is not; the message names the command that brings it.
+        """
+        for module in self.modules:
+            if not installed(module):
+                raise MissingExtra(f"The {self.short_name} environment", self.extra, module)
 
     def load(self) -> type[TextEnv]:
         """Import and return the environment's class."""
@@ -110,6 +120,29 @@ def resolve_id(name: str) -> str:
     return find_card(name).id
 
 
+def portable_id(name: str) -> str:
+    """Return the id by which another process, or next year's replay, can make an environment.
+
+    An environment of one's own keeps the module that registers it ("my_package:MyEnv-v0").
+
+    Raises:
+        UnknownEnvironment: if nothing is registered under the name.
+    """
+    env_id = resolve_id(name)
+    module = name.rpartition(":")[0]
+    return f"{module}:{env_id}" if module and env_id not in _cards else env_id
+
+
+def short_name(env_id: str) -> str:
+    """Return an id without module, namespace and version.
+
+    >>> short_name("agentgym/TextCraft-v0"), short_name("my_package:MyEnv-v0")
+    ('TextCraft', 'MyEnv')
+    """
+    bare = env_id.rpartition(":")[2].rpartition("/")[2]
+    return bare.rpartition("-v")[0] or bare
+
+
 def make(name: str, **kwargs: Any) -> TextEnv:
     """Make an environment by id or short name.
 
@@ -126,9 +159,8 @@ def make(name: str, **kwargs: Any) -> TextEnv:
     """
     env_id = resolve_id(name)
     card = _cards.get(env_id)
-    if card is not None and not card.installed:
-        module = next(m for m in card.modules if not installed(m))
-        raise MissingExtra(f"The {card.short_name} environment", card.extra, module)
+    if card is not None:
+        card.require()
     env = gymnasium.make(env_id, **kwargs).unwrapped
     if not isinstance(env, TextEnv):
         raise BrokenContract(

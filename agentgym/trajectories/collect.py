@@ -17,7 +17,7 @@ from agentgym.agents.base import Agent, ChatAgent
 from agentgym.agents.expert import ExpertAgent
 from agentgym.agents.random import RandomAgent
 from agentgym.core.errors import AgentGymError, InvalidConfig
-from agentgym.core.registry import cards, resolve_id
+from agentgym.core.registry import portable_id
 from agentgym.rollout.engine import rollout
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.events import Listener
@@ -111,7 +111,7 @@ def gather(
     condition = _condition(keep, player)
     choices = [
         EnvChoice(
-            env_id=plan_id(name),
+            env_id=portable_id(name),
             edition=edition,
             split=split,
             max_rounds=max_rounds,
@@ -207,18 +207,6 @@ def describe_left_out(left_out: Sequence[Episode], total: int, limit: int = 5) -
         f"{len(left_out)} of {total} episodes were left out: {', '.join(shown)}{more}. Collect "
         "with keep='all' to have them too."
     )
-
-
-def plan_id(name: str) -> str:
-    """Return the id a plan calls an environment by.
-
-    An environment of one's own keeps its module ("my_package:MyEnv-v0"), so that another process,
-    today's worker or next year's replay, can make it too.
-    """
-    env_id = resolve_id(name)
-    module, colon, _ = name.partition(":")
-    own = colon and module and env_id not in {card.id for card in cards()}
-    return f"{module}:{env_id}" if own else env_id
 
 
 def _agent(agent: str | Agent | ChatAgent) -> Agent | ChatAgent:

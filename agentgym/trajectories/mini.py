@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agentgym.core import AgentGymError, TaskSet, cards, make
+from agentgym.core import AgentGymError, TaskSet, cards, make, portable_id, short_name
 from agentgym.rollout.store import write_atomic
-from agentgym.trajectories.collect import describe_left_out, gather, plan_id
+from agentgym.trajectories.collect import describe_left_out, gather
 from agentgym.trajectories.dataset import TrajectoryDataset
 from agentgym.trajectories.files import find_format_of
 from agentgym.trajectories.published import describe_errors
@@ -105,7 +105,7 @@ def build_mini(
     """
     folder = Path(out)
     find_format_of(Path(f"x{suffix}"))
-    ids = [plan_id(name) for name in envs] if envs is not None else installed_ids()
+    ids = [portable_id(name) for name in envs] if envs is not None else installed_ids()
     built: list[MiniBuilt] = []
 
     def take(results: Any) -> None:
@@ -114,7 +114,7 @@ def build_mini(
             if progress is not None:
                 progress(result)
 
-    places = [folder / f"{_short(env_id)}{suffix}" for env_id in ids]
+    places = [folder / f"{short_name(env_id).lower()}{suffix}" for env_id in ids]
     if processes > 1:
         # Spawned, not forked: a JVM or a tokenizer's threads do not survive a fork.
         with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
@@ -279,7 +279,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _build_one(env_id: str, path: Path) -> MiniBuilt:
     tasks = _tasks(env_id)
     about = About(
-        name=f"{NAME} {_short(env_id)}",
+        name=f"{NAME} {short_name(env_id).lower()}",
         description=f"The expert's trajectory of every mini train task of {env_id}.",
         licence=LICENCE,
         source="python -m agentgym.trajectories.mini",
@@ -325,10 +325,6 @@ def _difference(found: MiniEntry, wanted: MiniEntry) -> str:
             f"{found.digest[:12]}, recorded {wanted.digest[:12]})"
         )
     return f"{found} is recorded as {wanted}"
-
-
-def _short(env_id: str) -> str:
-    return env_id.rpartition("/")[2].rpartition("-v")[0].lower()
 
 
 def _package_file() -> Any:

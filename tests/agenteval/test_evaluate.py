@@ -25,7 +25,7 @@ from agentgym.agents.expert import ExpertAgent
 from agentgym.agents.random import RandomAgent
 from agentgym.core import AgentGymError
 from agentgym.core.errors import InvalidConfig, UnknownEnvironment
-from agentgym.rollout.cassette import CassetteMiss
+from agentgym.rollout.cassette import CassetteMiss, RecordedAgent
 from agentgym.rollout.events import EpisodeFinished, RunStarted
 from agentgym.rollout.limits import Limits
 from agentgym.rollout.plan import EnvChoice
@@ -244,6 +244,17 @@ def test_an_agent_that_was_made_outside_is_not_closed() -> None:
 
     evaluate(Closing(), envs=[EnvChoice(env_id=GUESS, max_rounds=2)], tasks=2)
     assert Closing.closed == 0
+
+
+def test_the_tape_of_a_model_made_outside_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    tapes: list[RecordedAgent] = []
+    close = RecordedAgent.close_tape
+    monkeypatch.setattr(
+        RecordedAgent, "close_tape", lambda self: (tapes.append(self), close(self))[1]
+    )
+    evaluate(Model(), envs=[GUESS], tasks=2, record=True)
+    assert [tape._log for tape in tapes] == [None]
+    assert tapes[0].path.read_bytes().endswith(b"\n")
 
 
 def test_from_inside_a_loop() -> None:
