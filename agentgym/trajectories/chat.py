@@ -37,7 +37,9 @@ def conversation(episode: Episode) -> list[Message]:
     """Return an episode's messages, tool calls and their answers included."""
     talk = Conversation(episode.instructions, episode.acknowledgement, episode.observation)
     for step in episode.steps:
-        talk.add(Message("assistant", step.reply, step.tool_calls), step.observation)
+        # The record writes calls out in the reply; as a message they are calls, and not text too.
+        text = step.thought if step.tool_calls else step.reply
+        talk.add(Message("assistant", text, step.tool_calls), step.observation)
     return talk.messages
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentgym.core import require
-from agentgym.rollout.episode import Episode
+from agentgym.rollout.episode import Episode, Step
 from agentgym.trajectories.files import Record, atomic_path, encode
 from agentgym.trajectories.schema import InvalidTrajectories
 
@@ -143,65 +143,58 @@ def restore(row: dict[str, Any]) -> dict[str, Any]:
 def schema(layout: Layout) -> Any:
     """Return the columns of a layout as a `pyarrow.Schema`."""
     pa = require("pyarrow", "Parquet files", "data")
-    text, number, real, flag = pa.string(), pa.int64(), pa.float64(), pa.bool_()
-    if layout == "items":
-        turn = pa.struct([("from", text), ("loss", flag), ("value", text)])
-        return pa.schema(
-            [
-                ("item_id", text),
-                ("conversations", pa.list_(turn)),
-                ("reward", real),
-                ("success", number),
-            ]
-        )
-    if layout == "messages":
-        message = pa.struct([("role", text), ("content", text)])
-        return pa.schema(
-            [
-                ("messages", pa.list_(message)),
-                ("weights", pa.list_(real)),
-                ("task_id", text),
-                ("env_id", text),
-                ("score", real),
-            ]
-        )
-    usage = pa.struct(
-        [
-            ("input_tokens", number),
-            ("output_tokens", number),
-            ("cached_tokens", number),
-            ("cost", real),
-            ("calls", number),
-        ]
-    )
-    sampled = pa.struct(
-        [
-            ("prompt_ids", pa.list_(number)),
-            ("token_ids", pa.list_(number)),
-            ("logprobs", pa.list_(real)),
-        ]
-    )
-    call = pa.struct([("name", text), ("arguments", text), ("id", text)])
-    special = {
-        "tool_calls": pa.list_(call),
-        "usage": usage,
-        "sampled": sampled,
+    columns = {"episodes": _episode_columns, "items": _item_columns, "messages": _message_columns}
+    return pa.schema(columns[layout](pa))
+
+
+def _item_columns(pa: Any) -> list[tuple[str, Any]]:
+    turn = pa.struct([("from", pa.string()), ("loss", pa.bool_()), ("value", pa.string())])
+    return [
+        ("item_id", pa.string()),
+        ("conversations", pa.list_(turn)),
+        ("reward", pa.float64()),
+        ("success", pa.int64()),
+    ]
+
+
+def _message_columns(pa: Any) -> list[tuple[str, Any]]:
+    text, real = pa.string(), pa.float64()
+    function = pa.struct([("name", text), ("arguments", text)])
+    call = pa.struct([("id", text), ("type", text), ("function", function)])
+    message = [("role", text), ("content", text)]
+    message += [("tool_calls", pa.list_(call)), ("tool_call_id", text)]
+    return [
+        ("messages", pa.list_(pa.struct(message))),
+        ("weights", pa.list_(real)),
+        ("task_id", text),
+        ("env_id", text),
+        ("score", real),
+    ]
+
+
+def _episode_columns(pa: Any) -> list[tuple[str, Any]]:
+    """Return a column for each field: one added to the record becomes a column, or fails loudly."""
+    text, number, real = pa.string(), pa.int64(), pa.float64()
+    counts = [(name, number) for name in ("input_tokens", "output_tokens", "cached_tokens")]
+    numbers = pa.list_(number)
+    sampled = [("prompt_ids", numbers), ("token_ids", numbers), ("logprobs", pa.list_(real))]
+    columns = {
+        "tool_calls": pa.list_(pa.struct([("name", text), ("arguments", text), ("id", text)])),
+        "usage": pa.struct([*counts, ("cost", real), ("calls", number)]),
+        "sampled": pa.struct(sampled),
         "failure": pa.struct([("where", text), ("type", text), ("message", text)]),
         "env_options": text,
     }
-    plain = {str: text, int: number, float: real, bool: flag}
+    plain = {str: text, int: number, float: real, bool: pa.bool_()}
 
-    def columns(model: Any) -> list[tuple[str, Any]]:
-        # A field added to the record becomes a column here, or fails loudly.
+    def of(model: Any) -> list[tuple[str, Any]]:
         return [
-            (name, special[name] if name in special else plain.get(field.annotation, text))
+            (name, columns[name] if name in columns else plain.get(field.annotation, text))
             for name, field in model.model_fields.items()
         ]
 
-    from agentgym.rollout.episode import Step
-
-    special["steps"] = pa.list_(pa.struct(columns(Step)))
-    return pa.schema(columns(Episode))
+    columns["steps"] = pa.list_(pa.struct(of(Step)))
+    return of(Episode)
 
 
 def _absent(value: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -254,13 +254,33 @@ def test_training_examples_learn_what_the_flags_say() -> None:
 
 def test_tool_calls_are_answered_in_training_examples() -> None:
     call = ToolCall("go", '{"n": 1}', "c1")
-    step = Step(reply="", tool_calls=(call,), action="go 1", observation="there")
+    written = '{"thought": "On.", "function_name": "go", "arguments": {"n": 1}}'
+    step = Step(
+        reply=written, thought="On.", tool_calls=(call,), action="go 1", observation="there"
+    )
     more = Step(reply="Action: go 2", action="go 2", observation="end")
     example = chat_example(episode(steps=(step, more)))
     assert [m["role"] for m in example["messages"]][3:] == ["assistant", "tool", "assistant"]
+    assert example["messages"][3]["content"] == "On."
     assert example["messages"][3]["tool_calls"][0]["function"]["name"] == "go"
     assert example["messages"][4]["tool_call_id"] == "c1"
     assert example["weights"] == [0, 0, 0, 1, 0, 1]
+
+
+def test_tool_calls_are_not_lost_in_parquet(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    call = ToolCall("go", '{"n": 1}', "c1")
+    step = Step(reply="x", tool_calls=(call,), action="go 1", observation="there")
+    walk = episode(steps=(step, step))
+    write([walk], tmp_path / "sft.parquet", layout="messages")
+    (row,) = pq.read_table(tmp_path / "sft.parquet").to_pylist()
+    kept = [_filled(message) for message in row["messages"]]
+    assert kept == chat_example(walk)["messages"]
+
+
+def _filled(message: dict[str, Any]) -> dict[str, Any]:
+    """A message without the columns that only messages about tools fill."""
+    return {key: value for key, value in message.items() if value is not None}
 
 
 def test_messages_can_be_written_for_trainers(tmp_path: Path) -> None:
@@ -273,7 +293,7 @@ def test_messages_can_be_written_for_trainers(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     write([episode(1)], tmp_path / "sft", layout="messages")
     row = datasets.load_from_disk(str(tmp_path / "sft"))[0]
-    assert row["messages"] == first["messages"]
+    assert [_filled(message) for message in row["messages"]] == first["messages"]
     assert row["weights"] == first["weights"]
 
 
