@@ -37,7 +37,7 @@ def load(name: str, *, device: str, dtype: str, adapter: str | None) -> tuple[An
             "folder, or use the small model: agentgym models fetch smollm2"
         ) from error
     if adapter:
-        peft = require("peft", "A LoRA adapter", "hf")
+        peft = require("peft", "A LoRA adapter", "lora")
         model = peft.PeftModel.from_pretrained(model, adapter).merge_and_unload()
     return model.to(place).eval(), tokenizer
 

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from agentgym.agents.base import ContextOverflow, ModelError
 from agentgym.agents.message import Message, Reply, ToolCall
-from agentgym.core.errors import InvalidConfig, UnknownName
+from agentgym.core.errors import InvalidConfig, MissingExtra, UnknownName
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -316,6 +317,46 @@ def test_a_folder_is_loaded_with_device_and_dtype(tmp_path) -> None:
         HFAgent(str(tmp_path / "m"), dtype="int8")
     with pytest.raises(InvalidConfig, match="device"):
         HFAgent(str(tmp_path / "m"), device="gpu")
+
+
+def save_tiny(folder: Path) -> None:
+    """Save a model that `from_pretrained` reads back as it was: without the bias of its head."""
+    model = tiny_model(TOKENIZER)
+    head = torch.nn.Linear(64, len(TOKENIZER), bias=False)
+    head.weight.data.copy_(model.lm_head.weight.data)
+    model.lm_head = head
+    model.save_pretrained(folder)
+    TOKENIZER.save_pretrained(folder)
+
+
+def test_a_lora_adapter_is_merged_into_the_model(tmp_path: Path) -> None:
+    peft = pytest.importorskip("peft")
+    from transformers import AutoModelForCausalLM
+
+    save_tiny(tmp_path / "m")
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        base = AutoModelForCausalLM.from_pretrained(tmp_path / "m")
+        config = peft.LoraConfig(
+            r=4, lora_alpha=64, target_modules=["q_proj", "v_proj"], init_lora_weights=False
+        )
+        peft.get_peft_model(base, config).save_pretrained(tmp_path / "adapter")
+    replies = []
+    for adapter in (None, str(tmp_path / "adapter")):
+        agent = HFAgent(str(tmp_path / "m"), device="cpu", max_tokens=12, adapter=adapter)
+        replies.append(asyncio.run(agent.complete(opening(0))).text)
+        assert agent.describe()["adapter"] == adapter
+        agent.close()
+    assert replies[0] != replies[1]
+
+
+def test_an_adapter_without_peft_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_tiny(tmp_path / "m")
+    monkeypatch.setitem(sys.modules, "peft", None)
+    with pytest.raises(MissingExtra, match=r"agentgym\[lora\]"):
+        HFAgent(str(tmp_path / "m"), device="cpu", adapter="x")
 
 
 def test_drawing() -> None:
