@@ -533,6 +533,19 @@ def test_worn_processes_are_replaced_when_their_episodes_end() -> None:
     assert set(pool.processes) == before
 
 
+def test_a_process_lost_before_the_first_action_is_made_up_for() -> None:
+    session = bridge.Session(JvmOptions(memory_mb=640, linger=0))
+    session.load("power-component", 0)
+    text = session.step("look around").text
+    before = set(pool.processes)
+    session.load("power-component", 0)
+    session._jvm.process.kill()  # type: ignore[union-attr]
+    session._jvm.process.wait()  # type: ignore[union-attr]
+    assert session.step("look around").text == text
+    assert set(pool.processes) != before
+    session.close()
+
+
 def test_closing_the_last_environment_ends_the_process() -> None:
     before = set(pool.processes)
     environment = SciWorldEnv(memory_mb=650, linger=0)

@@ -58,6 +58,7 @@ class Session:
         self._agent: Any = None
         self._goals: Any = None
         self._task: tuple[str, int] = ("", 0)
+        self._loaded = False
         self._played: list[str] = []
 
     def load(self, task: str, variation: int) -> str:
@@ -70,8 +71,10 @@ class Session:
         Raises:
             SimulatorError: if the simulator cannot load it.
         """
-        self._task, self._played = (task, variation), []
-        return self._retry(self._load)
+        self._task, self._played, self._loaded = (task, variation), [], False
+        description = self._retry(self._load)
+        self._loaded = True
+        return description
 
     def step(self, action: str) -> Reply:
         """Play one action.
@@ -158,7 +161,7 @@ class Session:
             self._abandon()
         if self._jvm is None:
             self._jvm = pool.enter(self.options)
-            if self._played:
+            if self._loaded:
                 self._load(self._jvm)
                 for action in self._played:
                     self._step(self._jvm, action)
