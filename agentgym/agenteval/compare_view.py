@@ -7,17 +7,22 @@ from rich.text import Text
 
 from agentgym.agenteval.compare import Comparison, Difference, Pair
 from agentgym.agenteval.markdown import markdown_table
-from agentgym.agenteval.render import AVERAGE, headed, new_table
+from agentgym.agenteval.render import AVERAGE, Metric, headed, new_table
 from agentgym.agenteval.text import NOTHING, p_value, signed_points
 
 HEAD = ("environment", "tasks", "success", "difference", "p", "better", "worse", "score", "p")
 
 
-def comparison_table(comparison: Comparison) -> RenderableType:
-    """Return the terminal tables of a comparison, one for each pair."""
+def comparison_table(comparison: Comparison, *, metric: Metric = "success") -> RenderableType:
+    """Return the terminal tables of a comparison, one for each pair and edition.
+
+    Args:
+        comparison: from `compare`.
+        metric: which difference is shown.
+    """
     parts: list[RenderableType] = []
     for pair in comparison.pairs:
-        parts += _pair_table(pair)
+        parts += _pair_table(pair, metric)
     return Group(*parts)
 
 
@@ -43,27 +48,25 @@ LEGEND = (
 )
 
 
-def _pair_table(pair: Pair) -> list[RenderableType]:
+def _pair_table(pair: Pair, metric: Metric) -> list[RenderableType]:
     parts: list[RenderableType] = []
+    averages = pair.score if metric == "score" else pair.success
     for edition in _editions(pair):
         table = new_table()
         table.add_column("environment", no_wrap=True)
-        table.add_column("tasks", justify="right", no_wrap=True)
-        for name in ("success %", "Δ success, points", "p", "↑/↓", "Δ score, points"):
+        for name in ("tasks", "success %", f"Δ {metric}, points", "p", "better", "worse"):
             table.add_column(name, justify="right", no_wrap=True)
         rows = [row for row in pair.rows if row.edition == edition]
         for row in rows:
-            name, tasks, rates, change, p, better, worse, score, _ = _cells(row)
-            table.add_row(name, tasks, rates, change, p, f"{better}/{worse}", score)
-        if len(rows) > 1 and edition in pair.success:
+            name, tasks, rates, success, success_p, better, worse, score, score_p = _cells(row)
+            change, p = (score, score_p) if metric == "score" else (success, success_p)
+            table.add_row(name, tasks, rates, change, p, better, worse)
+        if len(rows) > 1 and edition in averages:
             table.add_section()
-            change, score = (signed_points(x[edition]) for x in (pair.success, pair.score))
-            table.add_row(AVERAGE, "", "", change, "", "", score, style="bold")
-        parts.append(headed(f"{pair.second} − {pair.first} · {edition} edition", table))
+            table.add_row(AVERAGE, "", "", signed_points(averages[edition]), style="bold")
+        heading = f"{pair.second} minus {pair.first}: {metric}, by task · {edition} edition"
+        parts.append(headed(heading, table))
     parts += [Text(f"! {warning}", style="yellow") for warning in pair.warnings]
-    parts.append(
-        Text("p: exact sign test. ↑/↓: tasks at which success went up or down.", style="dim")
-    )
     return parts
 
 

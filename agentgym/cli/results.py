@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from agentgym.cli.console import err, out, print_json, table
+from agentgym.cli.console import err, out, print_json
 from agentgym.cli.errors import Commands
 from agentgym.cli.options import Json
 
 if TYPE_CHECKING:
-    from agentgym.agenteval.compare import Pair
     from agentgym.agenteval.render import Metric
     from agentgym.rollout.episode import Episode
 
@@ -37,7 +36,7 @@ def compare(
     [dim]Example:[/dim] agentgym compare runs/random-quick-1 runs/expert-quick-1
     """
     from agentgym.agenteval import compare as compare_runs
-    from agentgym.agenteval import load_run, runs_table
+    from agentgym.agenteval import comparison_table, load_run, runs_table
 
     loaded = [load_run(path) for path in runs]
     comparison = compare_runs(loaded)
@@ -46,30 +45,7 @@ def compare(
         return
     metric: Metric = "score" if score else "success"
     out().print(runs_table([run.report for run in loaded], metric=metric))
-    for pair in comparison.pairs:
-        _print_pair(pair, metric)
-
-
-def _print_pair(pair: Pair, metric: Metric) -> None:
-    from agentgym.agenteval.text import p_value, signed_points
-
-    grid = table(
-        "environment", "tasks", "difference, points", "p", "better", "worse",
-        right=("tasks", "difference, points", "p", "better", "worse"),
-        title=f"{pair.second} minus {pair.first}: {metric}, by task",
-    )  # fmt: skip
-    for row in pair.rows:
-        estimate = row.score if metric == "score" else row.success
-        p = row.score_p if metric == "score" else row.success_p
-        grid.add_row(row.name, str(row.tasks), signed_points(estimate), p_value(p),
-                     str(row.better), str(row.worse))  # fmt: skip
-    averages = pair.score if metric == "score" else pair.success
-    if len(pair.rows) > 1:
-        for edition, estimate in averages.items():
-            grid.add_row(f"average ({edition})", "", signed_points(estimate), "", "", "")
-    out().print(grid)
-    for warning in pair.warnings:
-        out().print(Text(f"! {warning}", style="yellow"))
+    out().print(comparison_table(comparison, metric=metric))
 
 
 def replay(
