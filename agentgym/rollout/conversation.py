@@ -7,7 +7,6 @@ ended in the middle keep the last observation as their last message, as the publ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from agentgym.agents.message import Message
@@ -60,8 +59,3 @@ def published(episode: Episode) -> list[dict[str, Any]]:
         turns.append({"from": "gpt", "loss": step.loss, "value": step.reply})
         turns.append({"from": "human", "loss": None, "value": step.observation})
     return turns
-
-
-def as_messages(turns: Iterable[dict[str, Any]]) -> list[Message]:
-    """Return a published conversation as chat messages."""
-    return [Message("user" if t["from"] == "human" else "assistant", t["value"]) for t in turns]

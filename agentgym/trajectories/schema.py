@@ -9,7 +9,6 @@ sets, agents, digest).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -26,7 +25,6 @@ __all__ = [
     "InvalidTrajectories",
     "Step",
     "TaskSetRef",
-    "dataset_digest",
 ]
 
 
@@ -126,14 +124,3 @@ class CardBuilder:
             action_formats=tuple(self._formats),
             digest=self._hash.hexdigest(),
         )
-
-
-def dataset_digest(episodes: Iterable[Episode]) -> str:
-    """Return the digest of a sequence of episodes: equal digests mean the same, in the same order.
-
-    The durations of episodes do not count; everything else does.
-    """
-    builder = CardBuilder()
-    for episode in episodes:
-        builder.add(episode)
-    return builder.build().digest

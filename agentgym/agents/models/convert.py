@@ -20,19 +20,6 @@ from agentgym.core.errors import BrokenContract
 from agentgym.core.extras import require
 
 
-def convert(name: str) -> Path:
-    """Return the transformers folder of a fetched model, making it if it is not there yet.
-
-    Raises:
-        UnknownModel: if there is no model of this name.
-        MissingData: if it has not been fetched.
-        MissingExtra: if torch, transformers or gguf is not installed.
-    """
-    from agentgym.agents.models.store import path
-
-    return path(name, "hf")
-
-
 def convert_file(gguf: Path, folder: Path) -> Path:
     """Convert a GGUF file of a Llama-like model into a folder, atomically.
 

@@ -72,10 +72,6 @@ class Planner:
                     choices[name], best, improved = index, trial, True
         return best
 
-    def first_plan(self, goal: str, count: int) -> Plan:
-        """Return the plan of the cheapest single choices: quick, and an upper bound on rounds."""
-        return self.sweep(goal, count, {}, self._defaults)
-
     def sweep(
         self, goal: str, count: int, inventory: Mapping[str, int], choices: Mapping[str, int]
     ) -> Plan:
