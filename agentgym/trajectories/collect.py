@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from agentgym.agents.base import Agent, ChatAgent
 from agentgym.agents.expert import ExpertAgent
@@ -53,6 +53,28 @@ class Collection(NamedTuple):
 
     kept: TrajectoryDataset
     left_out: tuple[Episode, ...]
+
+
+class Options(TypedDict, total=False):
+    """The options of `collect`; `gather` says what each means and what it is by default."""
+
+    split: str
+    edition: str
+    tasks: int | None
+    task_ids: Sequence[str] | None
+    attempts: int
+    seed: int
+    action_format: str
+    max_rounds: int | None
+    options: dict[str, Any] | None
+    keep: str | Callable[[Episode], bool] | None
+    run: str | os.PathLike[str] | None
+    concurrency: int
+    executor: str
+    limits: Limits | None
+    keep_tokens: bool
+    on_event: Listener | None
+    about: About | None
 
 
 def gather(
@@ -164,17 +186,17 @@ def collect(
     agent: str | Agent | ChatAgent = "expert",
     *,
     strict: bool = False,
-    **arguments: Any,
+    **options: Unpack[Options],
 ) -> TrajectoryDataset:
     """Play tasks and return the trajectories worth keeping as a dataset.
 
-    Takes the arguments of `gather`.
+    Takes the options of `gather`.
 
     Args:
         env: one or more environments.
         agent: who plays.
         strict: whether to raise where an episode is left out, instead of warning.
-        arguments: see `gather`.
+        options: see `gather`.
 
     Raises:
         ExpertFailed: if `strict` and an episode did not meet the condition.
@@ -182,7 +204,7 @@ def collect(
     Warns:
         CollectionWarning: naming the tasks whose episodes were left out.
     """
-    kept, left_out = gather(env, agent, **arguments)
+    kept, left_out = gather(env, agent, **options)
     if left_out:
         message = describe_left_out(left_out, len(kept) + len(left_out))
         if strict:
