@@ -302,7 +302,9 @@ class TextEnv(gymnasium.Env[str, str]):
 
     def _choose(self, options: Mapping[str, Any]) -> Task:
         if not isinstance(options, Mapping):
-            raise InvalidConfig(f'reset options are a mapping like {{"task_id": …}}, got {options!r}')
+            raise InvalidConfig(
+                f'reset options are a mapping like {{"task_id": …}}, got {options!r}'
+            )
         for key in options:
             if key not in ("task_id", "split"):
                 raise InvalidConfig(f"unknown reset option {key!r}; known: task_id, split")

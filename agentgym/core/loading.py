@@ -26,7 +26,7 @@ def load_tasks(env_class: type[TextEnv], edition: str, data_dir: str | None = No
         UnknownEdition: if the environment has no such edition.
         MissingData: if the edition's data is not there.
     """
-    if edition not in env_class.editions:
+    if not isinstance(edition, str) or edition not in env_class.editions:
         raise UnknownEdition("edition", edition, env_class.editions)
     # The folder is part of the key, or a changed $AGENTGYM_DATA would not be seen.
     key = (env_class, edition, data_dir or os.environ.get(DATA_VARIABLE))

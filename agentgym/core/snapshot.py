@@ -3,8 +3,8 @@
 A snapshot holds the task, the seed and the actions, from which any episode can be played again, and
 the engine's own copy of its state where it makes one, which is quicker. A snapshot that does not
 lead back to the observation it holds is refused: the environment or its data has changed since.
-One that was damaged on its way is refused as well, whatever the damage: every field is checked here,
-and what an engine makes of a damaged state of its own is never more than an `InvalidState`.
+One that was damaged on its way is refused as well, whatever the damage: every field is checked
+here, and what an engine makes of a damaged state of its own is never more than an `InvalidState`.
 """
 
 from __future__ import annotations

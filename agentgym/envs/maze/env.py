@@ -7,6 +7,7 @@ no move at all costs a round and is answered with what would have been one.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -86,8 +87,9 @@ class MazeEnv(TextEnv):
         if size is not None:
             if self.edition != "mini":
                 raise InvalidConfig("size goes with the mini edition; the official mazes are fixed")
-            self.tasks = generated_tasks(tuple(size), style or "even")
-            self.max_rounds = options.get("max_rounds") or size[0] * size[1]
+            self.tasks = generated_tasks(_pair(size), style or "even")
+            if options.get("max_rounds") is None:
+                self.max_rounds = size[0] * size[1]
         self.grid: Grid
         self.goal: Cell
         self.path: list[Cell] = []
@@ -156,11 +158,13 @@ class MazeEnv(TextEnv):
 
     def _load(self, saved: Any) -> None:
         try:
-            path = [(int(x), int(y)) for x, y in saved]
+            path = [(operator.index(x), operator.index(y)) for x, y in saved]
         except (TypeError, ValueError) as error:
             raise InvalidState(f"the snapshot holds no way walked in a maze: {error}") from error
         if path[:1] != self.path or not all(self._joined(a, b) for a, b in pairwise(path)):
             raise InvalidState("the snapshot's way starts elsewhere or leads through walls")
+        if self.goal in path and not self._terminated:
+            raise InvalidState("the snapshot's way has reached the goal, but the episode goes on")
         self.path = path
 
     def _joined(self, here: Cell, there: Cell) -> bool:
@@ -171,6 +175,13 @@ class MazeEnv(TextEnv):
 
     def _render_rgb(self) -> NDArray[np.uint8]:
         return draw(self.grid, self.path, self.goal)
+
+
+def _pair(size: Any) -> tuple[int, int]:
+    """Return a size that was given, perhaps as a list; what it holds is checked elsewhere."""
+    if not isinstance(size, tuple | list):
+        raise InvalidConfig(f"size is (rows, columns), such as (15, 15); got {size!r}")
+    return tuple(size)
 
 
 def _normal(action: str) -> str:

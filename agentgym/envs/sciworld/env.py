@@ -16,6 +16,7 @@ from agentgym.core import Edition, Expert, Opening, Outcome, Task, TaskSet, Text
 from agentgym.core.command import grammar
 from agentgym.core.errors import InvalidConfig
 from agentgym.core.extras import require
+from agentgym.core.options import amount, whole
 from agentgym.envs.sciworld import tasks
 from agentgym.envs.sciworld.bridge import Reply, Session
 from agentgym.envs.sciworld.expert import GoldExpert
@@ -73,10 +74,11 @@ class SciWorldEnv(TextEnv):
     ) -> None:
         super().__init__(**options)
         require("scienceworld.version", WHAT, EXTRA)
-        if memory_mb < 256:
-            raise InvalidConfig(f"memory_mb must be at least 256, got {memory_mb}")
-        if recycle_after < 1:
-            raise InvalidConfig(f"recycle_after must be at least 1, got {recycle_after}")
+        memory_mb = whole("memory_mb", memory_mb, 256)
+        recycle_after = whole("recycle_after", recycle_after)
+        linger = amount("linger", linger)
+        if java is not None and not isinstance(java, str):
+            raise InvalidConfig(f"java is the path of a program, got {java!r}")
         self.list_actions = list_actions
         self.hints = self.edition == "mini" if hints is None else hints
         self._session = Session(JvmOptions(memory_mb, recycle_after, linger, java))

@@ -14,6 +14,7 @@ import numpy as np
 
 from agentgym.core import Edition, Expert, Opening, Outcome, Task, TaskSet, TextEnv
 from agentgym.core.command import grammar
+from agentgym.core.errors import InvalidState
 from agentgym.envs.textcraft.expert import TextCraftExpert
 from agentgym.envs.textcraft.inventory import Inventory
 from agentgym.envs.textcraft.planner import Planner
@@ -114,7 +115,11 @@ class TextCraftEnv(TextEnv):
         return [[name, count] for name, count in self.workshop.inventory.items()]
 
     def _load(self, saved: Any) -> None:
-        self.workshop.inventory = Inventory((name, int(count)) for name, count in saved)
+        carried = dict(saved)
+        for name, count in carried.items():
+            if not self.workshop.book.knows(name) or type(count) is not int or count < 1:
+                raise InvalidState(f"the snapshot's inventory holds {count!r} of {name!r}")
+        self.workshop.inventory = Inventory(carried)
 
     def _render_text(self) -> str:
         have = self.workshop.inventory.get(self._item, 0)

@@ -31,7 +31,7 @@ from agentgym.envs.wordle.expert import WordleExpert
 from agentgym.envs.wordle.game import ATTEMPTS, Game
 from agentgym.envs.wordle.picture import board, draw
 from agentgym.envs.wordle.tasks import mini_tasks, official_tasks, option_tasks
-from agentgym.envs.wordle.words import Vocabulary, vocabulary
+from agentgym.envs.wordle.words import LENGTHS, Vocabulary, vocabulary
 
 _GUESS = Command(
     "guess",
@@ -150,8 +150,12 @@ class WordleEnv(TextEnv):
     def _load(self, saved: Any) -> None:
         if not isinstance(saved, list) or len(saved) > ATTEMPTS:
             raise InvalidState(f"the snapshot holds no list of at most {ATTEMPTS} guesses")
+        if not all(isinstance(guess, str) for guess in saved):
+            raise InvalidState("the snapshot holds guesses that are no text")
+        if (len(saved) == ATTEMPTS or self.game.hidden in saved) and not self._terminated:
+            raise InvalidState("the snapshot's guesses have ended the game, but it goes on")
         for guess in saved:
-            self.game.guess(str(guess))
+            self.game.guess(guess)
 
     def _render_text(self) -> str:
         return board(self.game.turns, self.words.letters)
@@ -161,6 +165,10 @@ class WordleEnv(TextEnv):
 
 
 def _vocabulary(letters: int, name: str, edition: str) -> Vocabulary:
+    if type(letters) is not int:
+        raise InvalidConfig(f"letters must be one of {LENGTHS}, got {letters!r}")
+    if not isinstance(name, str):
+        raise InvalidConfig(f'vocabulary is a name such as "common", got {name!r}')
     chosen = vocabulary(letters, name)
     if (edition == "official") != (name == "published"):
         raise InvalidConfig(
