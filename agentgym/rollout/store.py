@@ -156,21 +156,29 @@ class RunFolder:
                     ) from error
 
 
-def write_atomic(path: Path, text: str) -> Path:
-    """Write a text file through a temporary one beside it, so that it is whole or absent."""
+@contextlib.contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`, which replaces it when the block ends without error."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    temporary = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o644)
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(temporary)
+            temporary.unlink()
         raise
+
+
+def write_atomic(path: Path, text: str) -> Path:
+    """Write a text file through a temporary one beside it, so that it is whole or absent."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     return path
 
 

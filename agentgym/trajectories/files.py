@@ -10,13 +10,12 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, cast
 
+from agentgym.rollout.store import atomic_path
 from agentgym.trajectories.schema import InvalidTrajectories
 
 Kind = Literal["json", "jsonl", "parquet"]
@@ -58,25 +57,6 @@ def find_format_of(path: Path) -> FileFormat:
             ".parquet, or a folder for Hugging Face datasets"
         )
     return FileFormat(kind, compressed)
-
-
-@contextlib.contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`, which replaces it when the block ends without error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.chmod(0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 @contextlib.contextmanager

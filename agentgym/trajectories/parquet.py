@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from agentgym.core import require
 from agentgym.rollout.episode import Episode, Step
-from agentgym.trajectories.files import Record, atomic_path, encode
+from agentgym.rollout.store import atomic_path
+from agentgym.trajectories.files import Record, encode
 from agentgym.trajectories.schema import InvalidTrajectories
 
 Layout = Literal["episodes", "items", "messages"]
