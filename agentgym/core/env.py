@@ -291,6 +291,7 @@ class TextEnv(gymnasium.Env[str, str]):
         """Release everything; twice without harm."""
         if not self._closed:
             self._closed = True
+            self.task = None  # nothing can be played until the next reset
             self._close()
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from agentgym.agents.base import Agent, ChatAgent, ContextOverflow, ModelError
-from agentgym.agents.message import Message, Reply, ToolCall, Usage, utf8
+from agentgym.agents.message import Message, Reply, Sampled, ToolCall, Usage, utf8
 from agentgym.rollout.conversation import Conversation
 from agentgym.rollout.episode import Episode, Failure, Status, Step
 from agentgym.rollout.formats import ActionFormat, FormatError, find_format
@@ -27,6 +28,8 @@ from agentgym.rollout.profile import EnvProfile
 from agentgym.rollout.workers import Worker
 
 NO_ACTION = "No action was given; this round is lost."
+LONGEST_PAUSE = 60.0
+"""Seconds; an endpoint that asks for more is asked again after so many."""
 
 
 class _Stop(Exception):
@@ -211,6 +214,7 @@ class ModelCalls:
                 reply = await self.agent.complete(
                     messages, tools=tools, episode=self.token, seed=seed
                 )
+                reply = _writable(reply)
                 break
             except ContextOverflow as error:
                 raise _Stop("limit", _failure("limit", error)) from error
@@ -218,14 +222,13 @@ class ModelCalls:
                 if not error.retryable or attempt == self.limits.retries:
                     raise _Stop("failed", _failure("model", error)) from error
                 jitter = derive_seed(seed, attempt) / 2**32
-                delay = error.retry_after or min(2.0**attempt, 30.0) * (0.75 + jitter)
+                delay = min(error.retry_after or 2.0**attempt * (0.75 + jitter), LONGEST_PAUSE)
                 self.retried(str(error), delay)
                 await asyncio.sleep(delay)
             except (RunAborted, asyncio.CancelledError):
                 raise
             except Exception as error:
                 raise _Stop("failed", _failure("model", error)) from error
-        reply = _writable(reply)
         self.total.add(reply.usage)
         self.spend(reply.usage)
         return reply
@@ -334,11 +337,38 @@ async def _round(
 
 
 def _writable(reply: Reply) -> Reply:
-    """Return a reply whose texts can be recorded as UTF-8."""
+    """Return a reply whose texts can be recorded as UTF-8.
+
+    Raises:
+        TypeError: if what the agent returned is no reply, or a part of it is of the wrong kind.
+        ValueError: if it counts tokens, calls or dollars that cannot be.
+    """
+    _require_sound(reply)
     if reply.text.isascii() and not (reply.reasoning or reply.tool_calls):
         return reply
     calls = tuple(ToolCall(utf8(c.name), utf8(c.arguments), c.id) for c in reply.tool_calls)
     return replace(reply, text=utf8(reply.text), reasoning=utf8(reply.reasoning), tool_calls=calls)
+
+
+def _require_sound(reply: object) -> None:
+    """Require what `Reply` declares: an agent is anyone's code, and its mistake is one episode's."""
+    if not isinstance(reply, Reply):
+        raise TypeError(f"complete() must return a Reply, got a {type(reply).__name__}")
+    if not (isinstance(reply.text, str) and isinstance(reply.reasoning, str)):
+        raise TypeError("the text and the reasoning of a Reply must be str")
+    for call in reply.tool_calls:
+        if not isinstance(call, ToolCall):
+            raise TypeError(f"tool_calls must hold ToolCall, not {type(call).__name__}")
+        if not all(isinstance(part, str) for part in (call.name, call.arguments, call.id)):
+            raise TypeError("name, arguments and id of a ToolCall must be str")
+    if not isinstance(reply.usage, Usage) or not isinstance(reply.sampled, Sampled | None):
+        raise TypeError("usage must be a Usage, sampled a Sampled or None")
+    usage = reply.usage
+    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.calls)
+    if not all(isinstance(n, int) and n >= 0 for n in counts):
+        raise ValueError(f"a usage counts in whole numbers from 0, got {usage}")
+    if usage.cost is not None and not 0.0 <= usage.cost < math.inf:
+        raise ValueError(f"a cost is a finite number from 0, got {usage.cost}")
 
 
 def _reply_text(reply: Reply) -> str:

@@ -30,7 +30,8 @@ except ImportError:  # Windows has no flock; two writers are then the user's to 
 CONFIG, EPISODES, CALLS, LOCK = "config.json", "episodes.jsonl", "calls.jsonl", ".lock"
 
 # May differ between two sittings of one run: they do not decide what an episode is.
-_FREE_KEYS = frozenset({"versions", "created_with", "execution"})
+EARLIER = "earlier_versions"
+_FREE_KEYS = frozenset({"versions", "created_with", "execution", EARLIER})
 
 
 class RunFolderError(AgentGymError):
@@ -62,7 +63,10 @@ class RunFolder:
         run._acquire()
         try:
             if (folder / CONFIG).exists():
-                _require_same(plain, _read_config(folder), folder)
+                old = _read_config(folder)
+                _require_same(plain, old, folder)
+                if earlier := _earlier_versions(plain, old):
+                    run.config[EARLIER] = plain[EARLIER] = earlier
             elif (folder / EPISODES).exists():
                 raise RunFolderError(f"{folder} holds {EPISODES} but no {CONFIG}; name another")
             run.write(CONFIG, json.dumps(plain, indent=2, ensure_ascii=False) + "\n")
@@ -89,7 +93,9 @@ class RunFolder:
             self._acquire()
             cut_torn_line(self.path / EPISODES)
             self._log = (self.path / EPISODES).open("ab", buffering=0)
-        self._log.write(episode.model_dump_json().encode() + b"\n")
+        line = memoryview(episode.model_dump_json().encode() + b"\n")
+        while line:  # a disk that is filling up takes a part, then raises
+            line = line[self._log.write(line) :]
 
     def episodes(self) -> list[Episode]:
         """Return the latest record of every attempt, ordered by environment, task and attempt.
@@ -199,6 +205,12 @@ def _require_same(new: Mapping[str, Any], old: Mapping[str, Any], folder: Path) 
             f"{folder} holds a run with another {keys[0]!r}: {_brief(old.get(keys[0]))}, now "
             f"{_brief(new.get(keys[0]))}. Name another folder, or repeat that run's options."
         )
+
+
+def _earlier_versions(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Any]:
+    """Return the package versions of earlier sittings that differ from this one's."""
+    earlier = [*old.get(EARLIER, ()), old.get("versions")]
+    return [v for i, v in enumerate(earlier) if v not in (None, new.get("versions"), *earlier[:i])]
 
 
 def _brief(value: Any) -> str:

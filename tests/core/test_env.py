@@ -56,6 +56,8 @@ def test_split_option_is_for_once(env):
         (lambda: GuessEnv(render_mode="human"), InvalidConfig, "ansi"),
         (lambda: agentgym.make("textcrft"), UnknownEnvironment, "Did you mean TextCraft"),
         (lambda: agentgym.make("nope:X-v0"), UnknownEnvironment, "cannot be imported"),
+        (lambda: agentgym.make("maze", sise=3), InvalidConfig, "'sise'. Did you mean size"),
+        (lambda: agentgym.make("maze", split="eval", a=3), InvalidConfig, "Known: .*max_rounds"),
     ],
 )
 def test_bad_options_say_what_is_right(make, error, message):
@@ -79,6 +81,14 @@ def test_order_is_enforced_with_gymnasiums_error(env):
     env.step("guess 1")
     with pytest.raises(ResetNeeded, match="ended"):
         env.step("guess 1")
+
+
+def test_a_closed_environment_needs_a_reset(env):
+    env.reset(seed=0)
+    env.close()
+    with pytest.raises(ResetNeeded):
+        env.step("guess 1")
+    assert env.reset(seed=0)[0]
 
 
 def test_long_actions_are_refused_unread(env):
@@ -177,5 +187,5 @@ def test_shortened_text_is_one_printable_line(text):
 
 
 def test_did_you_mean_lists_what_there_is():
-    assert did_you_mean("q", []) == "None are known. "
+    assert did_you_mean("q", []) == ""
     assert "in all" in did_you_mean("q", [str(i) for i in range(100)])

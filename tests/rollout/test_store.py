@@ -31,6 +31,14 @@ def test_another_configuration_is_refused(tmp_path: Path):
         RunFolder.create(tmp_path, {"seed": 2})
 
 
+def test_versions_of_earlier_sittings_are_kept(tmp_path: Path):
+    for number in (1, 1, 2, 3):
+        RunFolder.create(tmp_path, {"versions": {"x": number}}).close()
+    config = RunFolder.open(tmp_path).config
+    assert config["versions"] == {"x": 3}
+    assert config["earlier_versions"] == [{"x": 1}, {"x": 2}]
+
+
 def test_two_writers_are_refused(tmp_path: Path):
     first = RunFolder.create(tmp_path, {})
     with pytest.raises(RunFolderError, match="another process"):
