@@ -7,6 +7,7 @@ so before it says anything else.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentgym.agenteval.intervals import Estimate, average
 from agentgym.agenteval.metrics import Measures, measure, measure_kinds
 from agentgym.agenteval.suites import published_sizes
+from agentgym.core import shorten
 from agentgym.rollout.episode import Episode
 
 REPORT_VERSION = 1
@@ -159,7 +161,7 @@ def build_report(
         rows=rows,
         macro=_macro(rows),
         skipped=dict(execution.get("skipped") or {}),
-        warnings=tuple(_warnings(rows, stopped)),
+        warnings=tuple(_warnings(rows, stopped, episodes)),
         versions=dict(config.get("versions") or {}),
         created_with=str(config.get("created_with", "")),
     )
@@ -206,7 +208,7 @@ def _average(totals: Sequence[Measures]) -> Macro:
     )
 
 
-def _warnings(rows: Sequence[Row], stopped: str) -> list[str]:
+def _warnings(rows: Sequence[Row], stopped: str, episodes: Sequence[Episode]) -> list[str]:
     found = [f"The run stopped early: {stopped}."] if stopped else []
     for row in rows:
         missing, total = row.planned - row.total.episodes, row.total
@@ -219,6 +221,7 @@ def _warnings(rows: Sequence[Row], stopped: str) -> list[str]:
             found.append(
                 f"{row.name}: {total.failed} of {total.episodes} episodes failed and count as "
                 "score 0; evaluate into the same folder again to try them once more."
+                f"{_reason(row.env_id, episodes)}"
             )
         if total.limited:
             found.append(
@@ -226,3 +229,17 @@ def _warnings(rows: Sequence[Row], stopped: str) -> list[str]:
                 "or the model's context; they keep the score they had."
             )
     return found
+
+
+def _reason(env_id: str, episodes: Sequence[Episode]) -> str:
+    """Return a sentence with the commonest reason of an environment's failed episodes."""
+    reasons = Counter(
+        f"{e.failure.where}: {e.failure.type}: {e.failure.message}"
+        for e in episodes
+        if e.env_id == env_id and e.status == "failed" and e.failure is not None
+    )
+    if not reasons:
+        return ""
+    # The record's order depends on which episode ended first, so ties go by the text.
+    text, count = min(reasons.items(), key=lambda item: (-item[1], item[0]))
+    return f" The commonest reason ({count}): {shorten(text, 300)}"

@@ -43,8 +43,10 @@ def translate(error: openai.OpenAIError, timeout: float) -> ModelError:
     if isinstance(error, openai.APIResponseValidationError):
         return ModelError(f"the reply is not a chat completion: {error}", retryable=True)
     if isinstance(error, openai.APIConnectionError):
-        cause = error.__cause__ or error
-        return ModelError(f"no connection: {cause or type(cause).__name__}", retryable=True)
+        cause, url = error.__cause__ or error, error.request.url
+        where = f"{url.scheme}://{url.netloc.decode('ascii')}"  # holds no user and password
+        said = str(cause) or type(cause).__name__
+        return ModelError(f"no connection to {where}: {said}", retryable=True)
     return ModelError(f"{type(error).__name__}: {error}")
 
 

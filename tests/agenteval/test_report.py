@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 from agentgym.agenteval import report_markdown, report_table, runs_table
 from agentgym.agenteval.report import Report, build_report
 from agentgym.core.errors import InvalidConfig
+from agentgym.rollout.episode import Failure
 from tests.agenteval.make import episode, run
 
 
@@ -57,6 +58,21 @@ def test_missing_failed_and_limited_episodes_are_told() -> None:
     assert report.rows[0].total.success.value == pytest.approx(1 / 3)
     assert "out of money" in text_of(report_table(report))
     assert "out of money" in report_markdown(report)
+
+
+def test_the_commonest_reason_of_failures_is_told_whatever_the_order() -> None:
+    made = run("a", {"TextCraft": [[1.0]] * 4})
+    down = Failure(where="model", type="ModelError", message="no connection to\nhttp://host/v1")
+    bug = Failure(where="agent", type="KeyError", message="'x'")
+    played = [
+        episode(i, 0.0, status="failed").model_copy(update={"failure": failure})
+        for i, failure in enumerate((bug, down, bug, down))
+    ]
+    first = build_report(made.config, played).warnings
+    assert first == build_report(made.config, played[::-1]).warnings
+    assert "(2): agent: KeyError: 'x'" in first[0]
+    told = build_report(made.config, played[:2] + played[3:]).warnings[-1]
+    assert "(2): model: ModelError: no connection to http://host/v1" in told
 
 
 def test_a_run_without_episodes_still_reports() -> None:

@@ -196,8 +196,9 @@ def test_a_timeout_is_retryable(server: ChatServer) -> None:
 def test_a_connection_cut_short_and_nobody_there_are_retryable(server: ChatServer) -> None:
     assert failure(server, Fail(200, hang_up=True)).retryable
     with pytest.raises(ModelError) as caught:
-        ask(OpenAIAgent("m", base_url="http://127.0.0.1:9/v1"))
+        ask(OpenAIAgent("m", base_url="http://somebody:secret@127.0.0.1:9/v1"))
     assert caught.value.retryable
+    assert "no connection to http://127.0.0.1:9:" in str(caught.value)
 
 
 def test_an_answer_that_is_no_completion(server: ChatServer) -> None:
