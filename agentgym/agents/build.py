@@ -92,11 +92,13 @@ def build_agent(text: str, **options: Any) -> Agent | ChatAgent:
     if kind is None:
         if colon and (("." in name) or _importable(name)):
             return _make(_own_class(name, what), (), options, text)
+        module = f"No module {name!r} can be found here or is installed. " if colon else ""
         raise UnknownAgent(
             "agent",
             name,
             [k.name for k in KINDS],
-            f"Agents are written {', '.join(k.usage for k in KINDS)} or your_module:YourAgent.",
+            f"{module}Agents are written {', '.join(k.usage for k in KINDS)} or "
+            "your_module:YourAgent.",
         )
     if kind.what and not what:
         raise InvalidConfig(f"say which: {kind.usage}.{_example(kind)}")
@@ -187,9 +189,8 @@ def _make(
         taken = list(signature.parameters)[len(args) :]
         for option in options:
             if option not in taken:
-                raise InvalidConfig(
-                    f"{text} has no option {option!r}. {did_you_mean(option, taken, limit=30)}"
-                )
+                nearest = did_you_mean(option, taken, limit=30) or "It takes none."
+                raise InvalidConfig(f"{text} has no option {option!r}. {nearest}")
     try:
         signature.bind(*args, **options)
     except TypeError as error:

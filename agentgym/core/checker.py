@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from agentgym.core.errors import BrokenContract, InvalidConfig
+from agentgym.core.errors import BrokenContract, InvalidConfig, told
 from agentgym.core.promises import GARBAGE, PROMISES, expert_solves
 from agentgym.core.registry import make
 
@@ -58,7 +58,7 @@ def check_env(name: str, *, episodes: int = 3, expert: bool = True, **kwargs: An
         except (AssertionError, BrokenContract) as error:
             results.append(Check(label, str(error) or "assertion failed"))
         except Exception as error:
-            results.append(Check(label, f"raised {type(error).__name__}: {error}"))
+            results.append(Check(label, f"raised {told(error)}"))
         finally:
             env.close()
     return results

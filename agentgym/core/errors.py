@@ -8,7 +8,10 @@ no traceback, so a message must stand on its own.
 from __future__ import annotations
 
 import difflib
+import sysconfig
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
 
 import gymnasium
 
@@ -97,13 +100,27 @@ def did_you_mean(name: str, known: Iterable[str], limit: int = 12) -> str:
     """
     names = list(known)
     if not names:
-        return "None are known. "
+        return ""
     folded = {candidate.lower(): candidate for candidate in reversed(names)}
     near = difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)
     if near:
         return f"Did you mean {' or '.join(folded[n] for n in near)}? "
     more = f", … ({len(names)} in all)" if len(names) > limit else ""
     return f"Known: {', '.join(names[:limit])}{more}. "
+
+
+def told(error: BaseException) -> str:
+    """Return what somebody else's code raised, and where in it: "KeyError: 'x' (env.py:12)".
+
+    The place is the innermost line outside agentgym and the installed packages, where there is one.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    installed = (str(Path(__file__).parents[1]), *sysconfig.get_paths().values())
+    own = [f for f in frames if not f.filename.startswith((*installed, "<frozen"))]
+    # A syntax error names its own place.
+    place = (own or frames)[-1:] if not isinstance(error, SyntaxError) else []
+    at = "".join(f" ({Path(f.filename).name}:{f.lineno})" for f in place)
+    return f"{type(error).__name__}: {error}".rstrip(": ") + at
 
 
 def _rebuild(cls: type[AgentGymError], message: str) -> AgentGymError:

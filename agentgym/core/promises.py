@@ -165,7 +165,7 @@ def _bad_actions(env: TextEnv, episodes: int) -> None:
             assert observation.strip(), f"no answer to {action[:30]!r}"
             assert len(observation) < 20_000, f"an answer of {len(observation)} characters"
             if len(action) > env.max_action_length or not action.strip():
-                assert not info["valid"], f"{action[:30]!r} counts as valid"
+                assert not info["valid"], f"{action[:30]!r} is no action, and counts as valid"
     env.reset(seed=0)
     assert env.step(None)[4]["valid"] is False, "None counts as a valid action"  # type: ignore[arg-type]
 
@@ -311,7 +311,7 @@ def expert_solves(env: TextEnv, episodes: int) -> None:
     """The expert solves tasks within the rounds, with a reason for every move."""
     for task_id in _tasks(env, episodes):
         actions = _expert_actions(env, task_id)
-        assert actions, "there is no expert"
+        assert actions, "there is no expert; where none is meant to be, check with --no-expert"
         assert env._success, f"{task_id}: not solved after {len(actions)} rounds"
         assert env._score == 1.0, f"{task_id}: solved with score {env._score}"
 

@@ -11,13 +11,23 @@ itself, and the checker here is run over every id by the tests, which costs user
 from __future__ import annotations
 
 import importlib
+import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import gymnasium
+from gymnasium.envs.registration import load_env_creator
 
 from agentgym.core.env import TextEnv
-from agentgym.core.errors import BrokenContract, MissingExtra, UnknownEnvironment
+from agentgym.core.errors import (
+    BrokenContract,
+    InvalidConfig,
+    MissingExtra,
+    UnknownEnvironment,
+    did_you_mean,
+    told,
+)
 from agentgym.core.extras import installed
 
 
@@ -114,6 +124,8 @@ def resolve_id(name: str) -> str:
             raise UnknownEnvironment(
                 "environment", name, [], f"The module {module!r} cannot be imported: {error}."
             ) from error
+        except Exception as error:  # a mistake in somebody's own package
+            raise BrokenContract(f"{module!r} cannot be imported: {told(error)}") from error
         name = rest
     if name in gymnasium.registry:
         return name
@@ -155,16 +167,54 @@ def make(name: str, **kwargs: Any) -> TextEnv:
     Raises:
         UnknownEnvironment: if there is no such environment.
         MissingExtra: if an optional dependency is not installed.
-        BrokenContract: if the id is registered but is not a `TextEnv`.
+        InvalidConfig: if it has no such option, or the option cannot have this value.
+        BrokenContract: if the id is registered but is not a `TextEnv`, or cannot be made.
     """
     env_id = resolve_id(name)
     card = _cards.get(env_id)
     if card is not None:
         card.require()
-    env = gymnasium.make(env_id, **kwargs).unwrapped
+    try:
+        env = gymnasium.make(env_id, **kwargs).unwrapped
+    except gymnasium.error.Error:
+        raise
+    except Exception as error:
+        _refuse_unknown_options(env_id, kwargs)
+        if card is not None:
+            raise
+        raise BrokenContract(f"{env_id} cannot be made: {told(error)}") from error
     if not isinstance(env, TextEnv):
         raise BrokenContract(
             f"{env_id} makes a {type(env).__name__}, which is not an agentgym.TextEnv; see "
             "docs/own-environment.md for the contract"
         )
     return env
+
+
+def _refuse_unknown_options(env_id: str, options: Mapping[str, Any]) -> None:
+    """Name an option that the class of an environment does not take, if that is what was wrong."""
+    made_by: Any = gymnasium.spec(env_id).entry_point
+    try:
+        made_by = load_env_creator(made_by) if isinstance(made_by, str) else made_by
+    except Exception:  # the class cannot be loaded, so its options are not what was wrong
+        return
+    known = _option_names(made_by) if isinstance(made_by, type) else list(options)
+    for option in options:
+        if option not in known:
+            raise InvalidConfig(
+                f"{short_name(env_id)} has no option {option!r}. {did_you_mean(option, known)}"
+            )
+
+
+def _option_names(made_by: type) -> list[str]:
+    """Return the keywords a class can be made with, those it hands on to its bases included."""
+    names: list[str] = []
+    for cls in made_by.__mro__:
+        if "__init__" not in vars(cls):
+            continue
+        parameters = list(inspect.signature(vars(cls)["__init__"]).parameters.values())[1:]
+        kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        names += [p.name for p in parameters if p.kind not in kinds]
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            break
+    return names

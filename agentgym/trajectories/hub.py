@@ -272,7 +272,7 @@ def _unreachable(repository: str, revision: str | None, error: Exception) -> str
         f"the data set {repository} cannot be fetched from the Hugging Face hub "
         f"({type(error).__name__}: {reason[0] if reason else 'no reason given'}).{mode} On a "
         f"connected machine run 'hf download {repository} --repo-type dataset{pin} --local-dir "
-        "DIR', copy DIR here and pass it as the source."
+        "DIR', copy DIR here and pass it as the source (on the command line: --source DIR)."
     )
 
 

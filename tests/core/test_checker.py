@@ -41,6 +41,12 @@ class Raises(GuessEnv):
         return super()._act(action)
 
 
+def test_what_is_raised_is_told_with_its_place():
+    said = failures(Raises)["Garbage never raises, is marked invalid and is answered"]
+    assert said.startswith("raised KeyError: ")
+    assert "(test_checker.py:" in said
+
+
 class GlobalRandom(GuessEnv):
     drawn = itertools.count()
 
