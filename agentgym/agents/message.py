@@ -7,6 +7,7 @@ endpoint, a model in this process) takes and gives the same.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -128,6 +129,32 @@ class Reply:
     finish_reason: str = "stop"
     usage: Usage = field(default_factory=Usage)
     sampled: Sampled | None = None
+
+
+def require_reply(reply: object) -> None:
+    """Require what `Reply` declares: an agent is anyone's code, and gives back anything.
+
+    Raises:
+        TypeError: if it is no reply, or a part of it is of the wrong kind.
+        ValueError: if it counts tokens, calls or dollars that cannot be.
+    """
+    if not isinstance(reply, Reply):
+        raise TypeError(f"complete() must return a Reply, got a {type(reply).__name__}")
+    if not (isinstance(reply.text, str) and isinstance(reply.reasoning, str)):
+        raise TypeError("the text and the reasoning of a Reply must be str")
+    for call in reply.tool_calls:
+        if not isinstance(call, ToolCall):
+            raise TypeError(f"tool_calls must hold ToolCall, not {type(call).__name__}")
+        if not all(isinstance(part, str) for part in (call.name, call.arguments, call.id)):
+            raise TypeError("name, arguments and id of a ToolCall must be str")
+    if not isinstance(reply.usage, Usage) or not isinstance(reply.sampled, Sampled | None):
+        raise TypeError("usage must be a Usage, sampled a Sampled or None")
+    usage = reply.usage
+    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.calls)
+    if not all(isinstance(n, int) and n >= 0 for n in counts):
+        raise ValueError(f"a usage counts in whole numbers from 0, got {usage}")
+    if usage.cost is not None and not 0.0 <= usage.cost < math.inf:
+        raise ValueError(f"a cost is a finite number from 0, got {usage.cost}")
 
 
 def utf8(text: str) -> str:

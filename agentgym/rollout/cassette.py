@@ -19,7 +19,7 @@ from typing import IO, Any, Literal, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from agentgym.agents.base import ChatAgent
-from agentgym.agents.message import Message, Reply, canonical
+from agentgym.agents.message import Message, Reply, canonical, require_reply
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.limits import RunAborted
 from agentgym.rollout.store import cut_torn_line
@@ -87,6 +87,7 @@ class RecordedAgent(ChatAgent):
             )
         self.misses += 1
         reply = await self.agent.complete(messages, tools=tools, episode=episode, seed=seed)
+        require_reply(reply)  # or the tape could not be read again
         self._add(key, reply)
         return reply
 

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from agentgym.agents.base import Agent, ChatAgent
 from agentgym.agents.message import Usage
 from agentgym.core.errors import InvalidConfig
+from agentgym.core.options import whole
 from agentgym.rollout.episode import Episode, Failure
 from agentgym.rollout.events import (
     CallRetried,
@@ -85,8 +86,7 @@ async def arollout(
         BudgetExceeded: once a limit is reached; episodes under way leave no record.
         InvalidConfig: if two jobs are the same attempt, or an option is out of range.
     """
-    if concurrency < 1:
-        raise InvalidConfig(f"concurrency must be at least 1, got {concurrency}")
+    concurrency = whole("concurrency", concurrency)
     if len({job.key for job in jobs}) < len(jobs):
         raise InvalidConfig("the plan holds the same attempt at a task twice")
     wanted = {job.key for job in jobs}
@@ -139,7 +139,7 @@ class _Engine:
         ]
         watcher = asyncio.create_task(_close_queue(lanes, finished))
         try:
-            while (episode := await finished.get()) is not None:
+            while (episode := await self._next(finished)) is not None:
                 yield episode
             await watcher
             for lane in lanes:
@@ -151,6 +151,17 @@ class _Engine:
             await asyncio.gather(*lanes, watcher, return_exceptions=True)
             for worker in workers:
                 await asyncio.to_thread(worker.close)
+
+    async def _next(self, finished: asyncio.Queue[Episode | None]) -> Episode | None:
+        """Wait for an episode, as long as the run may last: a model may never answer."""
+        seconds = self.limits.seconds
+        if seconds is None:
+            return await finished.get()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.start + seconds - time.monotonic()):
+                return await finished.get()
+        self._stop_if_spent()
+        return await self._next(finished)
 
     async def _describe(self, worker: Worker) -> bool:
         """Read the profile of every environment; return whether any of them blocks."""

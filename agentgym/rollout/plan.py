@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentgym.core import Task, TaskSet, make
 from agentgym.core.errors import InvalidConfig
+from agentgym.core.options import whole
 from agentgym.rollout.episode import episode_key
 
 T = TypeVar("T")
@@ -98,10 +99,9 @@ def plan(
         InvalidConfig: if a number is out of range, or a split or the list leaves no task.
         UnknownTask: if a task id does not exist.
     """
-    if attempts < 1:
-        raise InvalidConfig(f"attempts must be at least 1, got {attempts}")
-    if tasks is not None and tasks < 1:
-        raise InvalidConfig(f"tasks must be at least 1, got {tasks}")
+    attempts = whole("attempts", attempts)
+    if tasks is not None:
+        tasks = whole("tasks", tasks)
     sets = [(choice, _task_set(choice)) for choice in envs]
     jobs = [
         Job(choice, task, attempt, *_seeds(seed, choice, task, attempt))

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from pydantic import ValidationError
+
 from agentgym.agents.base import Agent, ChatAgent, ContextOverflow, ModelError
-from agentgym.agents.message import Message, Reply, Sampled, ToolCall, Usage, utf8
+from agentgym.agents.message import Message, Reply, ToolCall, Usage, require_reply, utf8
 from agentgym.rollout.conversation import Conversation
 from agentgym.rollout.episode import Episode, Failure, Status, Step
 from agentgym.rollout.formats import ActionFormat, FormatError, find_format
-from agentgym.rollout.host import EnvHost, WorkerDied, advance, begin
+from agentgym.rollout.host import Answer, EnvHost, WorkerDied, advance, begin
 from agentgym.rollout.limits import Limits, RunAborted
 from agentgym.rollout.plan import Job, derive_seed
 from agentgym.rollout.profile import EnvProfile
@@ -120,9 +121,9 @@ def play(
 def _play(host: EnvHost, token: str, job: Job, agent: Agent, log: _Log) -> None:
     try:
         observation, info = begin(host, token, job.env, job.task.id, job.seed)
+        log.opened(observation, info)
     except Exception as error:
         raise _Stop("failed", _failure("environment", error)) from error
-    log.opened(observation, info)
     try:
         player = agent.start(host.env(token), job.agent_seed)
     except RunAborted:
@@ -139,19 +140,23 @@ def _play(host: EnvHost, token: str, job: Job, agent: Agent, log: _Log) -> None:
             raise _Stop("failed", _failure("agent", error)) from error
         try:
             answer = advance(host, token, action, NO_ACTION)
+            observation, _, terminated, truncated, info = answer
+            step = _step(answer, reply=reply, thought=thought, action=action)
         except Exception as error:
             raise _Stop("failed", _failure("environment", error)) from error
-        observation, reward, terminated, truncated, info = answer
-        step = Step(
-            reply=reply,
-            thought=thought,
-            action=action,
-            observation=utf8(observation),
-            reward=reward,
-            score=info["score"],
-            valid=info["valid"],
-        )
         log.add(step, terminated, truncated, info["success"])
+
+
+def _step(answer: Answer, **said: Any) -> Step:
+    """Return the record of a round, from the environment's answer and what the agent said."""
+    observation, reward, _, _, info = answer
+    return Step(
+        observation=utf8(observation),
+        reward=reward,
+        score=info["score"],
+        valid=info["valid"],
+        **said,
+    )
 
 
 def _split(decision: object) -> tuple[str, str | None]:
@@ -316,24 +321,24 @@ async def _round(
         thought, action = utf8(reading.thought), utf8(reading.action)
     except FormatError as error:
         message = utf8(str(error))
-    observation, reward, terminated, truncated, info = await _reach(
-        worker.run(advance, token, action, message)
-    )
-    observation = utf8(observation)
-    step = Step(
-        reply=_reply_text(reply),
-        thought=thought,
-        action=action,
-        observation=observation,
-        reward=reward,
-        score=info["score"],
-        valid=info["valid"],
-        tool_calls=reply.tool_calls,
-        reasoning=reply.reasoning,
-        usage=reply.usage,
-        sampled=reply.sampled if keep_tokens else None,
-    )
-    return step, (terminated, truncated), info["success"]
+    answer = await _reach(worker.run(advance, token, action, message))
+    try:
+        step = _step(
+            answer,
+            reply=_reply_text(reply),
+            thought=thought,
+            action=action,
+            tool_calls=reply.tool_calls,
+            reasoning=reply.reasoning,
+            usage=reply.usage,
+            sampled=reply.sampled if keep_tokens else None,
+        )
+    except Exception as error:
+        # The reply was checked when it came, but for the sampled tokens; the rest is the answer's.
+        fields = [e["loc"][0] for e in error.errors()] if isinstance(error, ValidationError) else []
+        where = "model" if "sampled" in fields else "environment"
+        raise _Stop("failed", _failure(where, error)) from error
+    return step, (answer[2], answer[3]), answer[4]["success"]
 
 
 def _writable(reply: Reply) -> Reply:
@@ -343,32 +348,11 @@ def _writable(reply: Reply) -> Reply:
         TypeError: if what the agent returned is no reply, or a part of it is of the wrong kind.
         ValueError: if it counts tokens, calls or dollars that cannot be.
     """
-    _require_sound(reply)
+    require_reply(reply)
     if reply.text.isascii() and not (reply.reasoning or reply.tool_calls):
         return reply
     calls = tuple(ToolCall(utf8(c.name), utf8(c.arguments), c.id) for c in reply.tool_calls)
     return replace(reply, text=utf8(reply.text), reasoning=utf8(reply.reasoning), tool_calls=calls)
-
-
-def _require_sound(reply: object) -> None:
-    """Require what `Reply` declares: an agent is anyone's code, and its mistake is one episode's."""
-    if not isinstance(reply, Reply):
-        raise TypeError(f"complete() must return a Reply, got a {type(reply).__name__}")
-    if not (isinstance(reply.text, str) and isinstance(reply.reasoning, str)):
-        raise TypeError("the text and the reasoning of a Reply must be str")
-    for call in reply.tool_calls:
-        if not isinstance(call, ToolCall):
-            raise TypeError(f"tool_calls must hold ToolCall, not {type(call).__name__}")
-        if not all(isinstance(part, str) for part in (call.name, call.arguments, call.id)):
-            raise TypeError("name, arguments and id of a ToolCall must be str")
-    if not isinstance(reply.usage, Usage) or not isinstance(reply.sampled, Sampled | None):
-        raise TypeError("usage must be a Usage, sampled a Sampled or None")
-    usage = reply.usage
-    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.calls)
-    if not all(isinstance(n, int) and n >= 0 for n in counts):
-        raise ValueError(f"a usage counts in whole numbers from 0, got {usage}")
-    if usage.cost is not None and not 0.0 <= usage.cost < math.inf:
-        raise ValueError(f"a cost is a finite number from 0, got {usage.cost}")
 
 
 def _reply_text(reply: Reply) -> str:
