@@ -71,6 +71,10 @@ def _evaluate(name: str, tasks: int, step: str) -> Evaluation:
     screen.print(f"[bold]{step}[/bold] {name} on the quick suite …")
     agent = build_agent(name, **(MODEL_OPTIONS if name.startswith("llamacpp") else {}))
     bound = MODEL_EPISODE_TOKENS if isinstance(agent, ChatAgent) else None
+    if bound:
+        screen.print(
+            f"    the slow one: it reads and writes up to {bound // 1000}k tokens an episode"
+        )
     try:
         with RunDisplay(screen) as display:
             result = evaluate(

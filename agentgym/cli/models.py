@@ -47,8 +47,8 @@ def list_models(as_json: Json = False) -> None:
                      f"{row['title']}, {row['licence']}. {row['about']}")  # fmt: skip
     out().print(grid)
     out().print(
-        "\nModels from a hub or a folder need no fetching: --agent hf:OWNER/NAME, "
-        "llamacpp:FILE.gguf"
+        "\nModels of a hub or a folder need no fetching: agentgym eval hf:OWNER/NAME, "
+        "agentgym eval llamacpp:FILE.gguf"
     )
 
 

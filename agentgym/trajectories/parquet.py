@@ -44,7 +44,7 @@ def write_rows(
         MissingExtra: if pyarrow is not installed.
         InvalidTrajectories: if a row does not fit the columns.
     """
-    pq = require("pyarrow.parquet", "Parquet files", "data")
+    pq = require("pyarrow.parquet", "The Parquet format", "data")
     columns = schema(layout)
     with (
         atomic_path(path) as temporary,
@@ -62,7 +62,7 @@ def iter_batches(rows: Iterable[Mapping[str, Any]], columns: Any) -> Iterator[An
     Raises:
         InvalidTrajectories: if a row does not fit the columns.
     """
-    pa = require("pyarrow", "Parquet files", "data")
+    pa = require("pyarrow", "The Parquet format", "data")
     names = frozenset(columns.names)
     held: list[Mapping[str, Any]] = []
 
@@ -97,7 +97,7 @@ def iter_rows(path: Path) -> Iterator[Record]:
         MissingExtra: if pyarrow is not installed.
         InvalidTrajectories: if it is not a Parquet file.
     """
-    pa = require("pyarrow", "Parquet files", "data")
+    pa = require("pyarrow", "The Parquet format", "data")
     number = 0
     with _opened(path) as file:
         try:
@@ -143,7 +143,7 @@ def restore(row: dict[str, Any]) -> dict[str, Any]:
 
 def schema(layout: Layout) -> Any:
     """Return the columns of a layout as a `pyarrow.Schema`."""
-    pa = require("pyarrow", "Parquet files", "data")
+    pa = require("pyarrow", "The Parquet format", "data")
     columns = {"episodes": _episode_columns, "items": _item_columns, "messages": _message_columns}
     return pa.schema(columns[layout](pa))
 
@@ -206,8 +206,8 @@ def _absent(value: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _opened(path: Path) -> Any:
-    pa = require("pyarrow", "Parquet files", "data")
-    pq = require("pyarrow.parquet", "Parquet files", "data")
+    pa = require("pyarrow", "The Parquet format", "data")
+    pq = require("pyarrow.parquet", "The Parquet format", "data")
     if not path.is_file():
         raise InvalidTrajectories(f"there is no file {path}")
     try:

@@ -134,6 +134,8 @@ def iter_episodes(path: PathLike, *, allow_torn: bool = False) -> Iterator[Episo
         InvalidTrajectories: as `read` does.
     """
     source = Path(path)
+    if not source.exists():
+        raise InvalidTrajectories(f"there is no file or folder {source}")
     if source.is_dir():
         yield from _folder_episodes(source)
     elif find_format_of(source).kind == "jsonl":
@@ -151,6 +153,8 @@ def read_card(path: PathLike) -> Card | None:
         InvalidTrajectories: if there is one that cannot be read.
     """
     source = Path(path)
+    if not source.exists():
+        raise InvalidTrajectories(f"there is no file or folder {source}")
     if source.is_dir():
         found = hf.read_card(source)
     else:

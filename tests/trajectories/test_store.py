@@ -275,7 +275,7 @@ def test_an_unknown_suffix_lists_the_known(tmp_path: Path, name: str) -> None:
 
 
 def test_missing_files_and_unknown_layouts(tmp_path: Path) -> None:
-    for name in ("no.json", "no.jsonl", "no.parquet"):
+    for name in ("no.json", "no.jsonl", "no.parquet", "no"):
         with pytest.raises(InvalidTrajectories, match="there is no file"):
             read(tmp_path / name)
     with pytest.raises(InvalidTrajectories, match="neither a run folder"):
