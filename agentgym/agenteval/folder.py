@@ -7,7 +7,6 @@ starts the next number.
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym.core.errors import InvalidConfig
+from agentgym.core.text import parse_json
 from agentgym.rollout.store import RunFolder, RunFolderError
 
 RUNS = "runs"
@@ -52,7 +52,7 @@ def open_run(
 def is_complete(path: Path) -> bool:
     """Return whether a folder holds the report of a run that played all it planned."""
     try:
-        report = json.loads((path / REPORT_JSON).read_text(encoding="utf-8"))
+        report = parse_json((path / REPORT_JSON).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return isinstance(report, dict) and bool(report.get("complete"))

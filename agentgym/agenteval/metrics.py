@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentgym.agenteval.intervals import Estimate, Values, bounded_mean, mean, ratio
+from agentgym.core.text import numeral
 from agentgym.rollout.episode import Episode
 
 
@@ -187,7 +188,8 @@ def measure_kinds(episodes: Sequence[Episode]) -> dict[str, Measures]:
 
 def _natural(text: str) -> list[tuple[bool, int, str]]:
     parts = re.split(r"(\d+)", text)
-    return [(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in parts if p]
+    numbers = ((numeral(part), part) for part in parts if part)
+    return [(n is None, n or 0, part) for n, part in numbers]
 
 
 def _values(groups: Iterable[Sequence[float]]) -> Values:

@@ -9,7 +9,6 @@ find them.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from agentgym.core import data_root
 from agentgym.core.data import EVAL_IDS
 from agentgym.core.errors import MissingData
+from agentgym.core.text import parse_json
 from agentgym.trajectories.hub import load_agenteval
 
 Source = str | os.PathLike[str]
@@ -70,7 +70,7 @@ def _fetched(name: str) -> list[str]:
             "The mini edition needs nothing."
         )
     try:
-        ids = json.loads(path.read_text(encoding="utf-8"))
+        ids = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise MissingData(f"{path} is not JSON: {error}; fetch it again") from error
     if not isinstance(ids, list):

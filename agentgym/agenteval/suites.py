@@ -15,6 +15,7 @@ from importlib import resources
 from agentgym.core import AgentGymError, cards, find_card, portable_id
 from agentgym.core.errors import UnknownEnvironment, UnknownName
 from agentgym.core.loading import load_tasks
+from agentgym.core.text import numeral
 from agentgym.rollout.plan import EnvChoice
 
 
@@ -242,4 +243,4 @@ def _id(name: str) -> str:
 
 
 def _count(text: str) -> int | None:
-    return int(text) if text.isdecimal() else None
+    return numeral(text)

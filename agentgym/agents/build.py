@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-import json
 import sys
 import urllib.parse
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from typing import Any
 
 from agentgym.agents.base import Agent, ChatAgent
 from agentgym.core.errors import InvalidConfig, UnknownName, did_you_mean
+from agentgym.core.text import parse_json
 
 
 class UnknownAgent(UnknownName):
@@ -142,7 +142,7 @@ def parse_value(text: str) -> Any:
     if text.lower() in words:
         return words[text.lower()]
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError:
         return text
 

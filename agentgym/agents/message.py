@@ -149,6 +149,10 @@ def require_reply(reply: object) -> None:
             raise TypeError("name, arguments and id of a ToolCall must be str")
     if not isinstance(reply.usage, Usage) or not isinstance(reply.sampled, Sampled | None):
         raise TypeError("usage must be a Usage, sampled a Sampled or None")
+    if reply.sampled is not None and not all(map(math.isfinite, reply.sampled.logprobs)):
+        raise ValueError(
+            "the logprobs of sampled tokens must be finite, or no record can hold them"
+        )
     usage = reply.usage
     counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.calls)
     if not all(isinstance(n, int) and n >= 0 for n in counts):

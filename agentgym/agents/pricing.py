@@ -6,7 +6,6 @@ unknown (None), never zero. Prices are per million tokens, in US dollars.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym.core.errors import InvalidConfig
+from agentgym.core.text import parse_json
 
 MILLION = 1_000_000
 
@@ -84,7 +84,7 @@ def find_price(prices: Prices | None, model: str) -> Price | None:
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
+        table = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidConfig(f"the price file {path} cannot be read: {error}.") from error
     if not isinstance(table, dict):

@@ -6,7 +6,6 @@ since an episode follows from task, seed and actions, playing them again gives t
 
 from __future__ import annotations
 
-import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -16,6 +15,7 @@ from typing import Any
 from agentgym.agents.base import Agent
 from agentgym.core import AgentGymError
 from agentgym.core.errors import did_you_mean
+from agentgym.core.text import parse_json
 from agentgym.rollout.episode import Episode, Step
 from agentgym.rollout.plan import derive_seed
 from agentgym.rollout.store import CONFIG, RunFolder
@@ -126,10 +126,10 @@ def read_episodes(source: Source) -> tuple[list[Episode], int]:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".json":  # one episode, a list, or a dataset with its card
-            data = json.loads(text)
+            data = parse_json(text)
             rows = data.get("episodes", [data]) if isinstance(data, dict) else data
             return [Episode.model_validate(row) for row in rows], 0
-        return [Episode.model_validate_json(line) for line in text.splitlines() if line], 0
+        return [Episode.model_validate_json(line) for line in text.split("\n") if line], 0
     except (ValueError, TypeError) as error:  # ValidationError and UnicodeDecodeError among them
         raise NotRecorded(f"{path} does not hold episodes: {error}") from error
 

@@ -6,12 +6,12 @@ the package cannot carry; they are looked for in one folder, one subfolder an en
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 from agentgym.core.errors import InvalidConfig, MissingData
+from agentgym.core.text import numeral, parse_json
 
 DATA_VARIABLE = "AGENTGYM_DATA"
 CACHE_VARIABLE = "AGENTGYM_CACHE"
@@ -77,7 +77,7 @@ def find_eval_ids(
     if not path.is_file():
         return None
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
+        rows = parse_json(path.read_text(encoding="utf-8"))
         if not isinstance(rows, list):
             raise TypeError(f"it holds {type(rows).__name__}")
         numbers = frozenset(_number(name, row) for row in rows)
@@ -95,6 +95,7 @@ def find_eval_ids(
 def _number(name: str, row: Any) -> int:
     text = str(row["item_id"] if isinstance(row, dict) else row)
     prefix, _, number = text.rpartition("_")
-    if not number.isdecimal() or prefix.rpartition("_")[2] not in ("", name):
+    index = numeral(number)
+    if index is None or prefix.rpartition("_")[2] not in ("", name):
         raise ValueError(f"{text!r} is no id of {name}")
-    return int(number)
+    return index

@@ -21,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from agentgym.agents.base import ChatAgent
 from agentgym.agents.message import Message, Reply, canonical, require_reply
 from agentgym.core.errors import InvalidConfig
+from agentgym.core.text import parse_json
 from agentgym.rollout.limits import RunAborted
 from agentgym.rollout.store import cut_torn_line
 
@@ -122,11 +123,20 @@ class RecordedAgent(ChatAgent):
     def _add(self, key: str, reply: Reply) -> None:
         self._tape[key] = reply
         if self._log is None:
+            self._log = self._open()
+        line = json.dumps({"key": key, "reply": dataclasses.asdict(reply)}, ensure_ascii=True)
+        try:
+            self._log.write(line.encode() + b"\n")
+        except OSError as error:
+            raise CassetteError(f"a model call cannot be added to {self.path}: {error}") from error
+
+    def _open(self) -> IO[bytes]:
+        try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             cut_torn_line(self.path)
-            self._log = self.path.open("ab", buffering=0)
-        line = json.dumps({"key": key, "reply": dataclasses.asdict(reply)}, ensure_ascii=True)
-        self._log.write(line.encode() + b"\n")
+            return self.path.open("ab", buffering=0)
+        except OSError as error:
+            raise CassetteError(f"{self.path} cannot be recorded to: {error}") from error
 
     def _read(self) -> dict[str, Reply]:
         tape: dict[str, Reply] = {}
@@ -136,7 +146,7 @@ class RecordedAgent(ChatAgent):
         whole = self.path.read_bytes().split(b"\n")[:-1]
         for number, line in enumerate(whole, 1):
             try:
-                entry = json.loads(line)
+                entry = parse_json(line)
                 tape[entry["key"]] = _REPLY.validate_python(entry["reply"])
             except (ValueError, KeyError, TypeError, ValidationError) as error:
                 raise CassetteError(f"{self.path}, line {number} is no model call") from error

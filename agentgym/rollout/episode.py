@@ -20,7 +20,7 @@ Status = Literal["completed", "limit", "failed"]
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Step(_Record):

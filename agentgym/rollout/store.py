@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from agentgym.core import AgentGymError
 from agentgym.core.errors import InvalidConfig
+from agentgym.core.text import numeral, parse_json
 from agentgym.rollout.episode import Episode
 
 try:
@@ -190,7 +191,7 @@ def write_atomic(path: Path, text: str) -> Path:
 
 def _read_config(folder: Path) -> dict[str, Any]:
     try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
     except ValueError as error:
         raise RunFolderError(f"{folder / CONFIG} cannot be read as JSON: {error}") from error
     if not isinstance(config, dict):
@@ -231,5 +232,5 @@ def cut_torn_line(path: Path) -> None:
 
 def _order(episode: Episode) -> tuple[str, str, int, str, int]:
     number = episode.task_id.rpartition("_")[2]
-    index = int(number) if number.isdecimal() else 0
+    index = numeral(number) or 0
     return episode.env_id, episode.edition, index, episode.task_id, episode.attempt

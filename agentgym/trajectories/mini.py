@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agentgym.core import AgentGymError, TaskSet, cards, make, portable_id, short_name
+from agentgym.core.text import parse_json
 from agentgym.rollout.store import write_atomic
 from agentgym.trajectories.collect import describe_left_out, gather
 from agentgym.trajectories.dataset import TrajectoryDataset
@@ -145,7 +146,7 @@ def expected_digests(path: str | os.PathLike[str] | None = None) -> dict[str, Mi
     """
     source = Path(path) if path is not None else Path(str(_package_file()))
     try:
-        data = json.loads(source.read_text(encoding="utf-8"))
+        data = parse_json(source.read_text(encoding="utf-8"))
         return {key: MiniEntry.model_validate(value) for key, value in data["envs"].items()}
     except FileNotFoundError as error:
         raise InvalidTrajectories(

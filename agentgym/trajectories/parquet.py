@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentgym.core import require
+from agentgym.core.text import parse_json
 from agentgym.rollout.episode import Episode, Step
 from agentgym.rollout.store import atomic_path
 from agentgym.trajectories.files import Record, encode
@@ -107,6 +108,11 @@ def iter_rows(path: Path) -> Iterator[Record]:
                     number += 1
         except (pa.ArrowException, OSError) as error:
             raise InvalidTrajectories(f"{path}, row {number}: {error}") from error
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            # Columns of our names with something else in them: another program's file.
+            raise InvalidTrajectories(
+                f"{path}, row {number} is not as it was written here: {error!r}"
+            ) from error
 
 
 def read_card(path: Path) -> Any:
@@ -114,7 +120,7 @@ def read_card(path: Path) -> Any:
     with _opened(path) as file:
         metadata = file.metadata.metadata or {}
     found = metadata.get(CARD_KEY)
-    return json.loads(found) if found is not None else None
+    return parse_json(found) if found is not None else None
 
 
 def episode_row(episode: Episode) -> dict[str, Any]:
@@ -127,7 +133,7 @@ def episode_row(episode: Episode) -> dict[str, Any]:
 def restore(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row as the record it was written from."""
     if "steps" in row and isinstance(row.get("env_options"), str):
-        row["env_options"] = json.loads(row["env_options"])
+        row["env_options"] = parse_json(row["env_options"])
         row["failure"] = _absent(row.get("failure"))
         for step in row["steps"] or ():
             step["usage"], step["sampled"] = _absent(step["usage"]), _absent(step["sampled"])
