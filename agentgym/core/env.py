@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from agentgym.core import snapshot
 from agentgym.core.command import Command
-from agentgym.core.errors import InvalidConfig, UnknownSplit
+from agentgym.core.errors import BrokenContract, InvalidConfig, UnknownSplit
 from agentgym.core.expert import Expert
 from agentgym.core.loading import load_tasks
 from agentgym.core.options import whole
@@ -128,7 +128,7 @@ class TextEnv(gymnasium.Env[str, str]):
     @abstractmethod
     def instructions(self) -> str:
         """What a model must be told before the first observation: the rules and the grammar."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no instructions")
 
     @abstractmethod
     def _begin(self, task: Task) -> Opening:
@@ -325,7 +325,11 @@ class TextEnv(gymnasium.Env[str, str]):
         self._history = []
         self._score, self._success, self._valid = 0.0, False, True
         self._terminated, self._truncated = False, False
-        self._observation, self._goal = self._begin(task)
+        opening = self._begin(task)
+        try:
+            self._observation, self._goal = opening
+        except (TypeError, ValueError):
+            raise self._broken("_begin", "an Opening", opening) from None
         return self._observation, self._report()
 
     def _require_running(self) -> None:
@@ -352,14 +356,20 @@ class TextEnv(gymnasium.Env[str, str]):
         self, action: str | None, outcome: Outcome
     ) -> tuple[str, float, bool, bool, dict[str, Any]]:
         self._history.append(action)
-        observation, score, done, success, valid = outcome
-        reward = score - self._score
+        try:
+            observation, score, done, success, valid = outcome
+            reward = score - self._score
+        except (TypeError, ValueError):
+            raise self._broken("_act", "an Outcome", outcome) from None
         self._observation, self._score, self._success, self._valid = (
             observation, score, success, valid,
         )  # fmt: skip
         self._terminated = done
         self._truncated = not done and len(self._history) >= self.max_rounds
         return observation, reward, done, self._truncated, self._report()
+
+    def _broken(self, hook: str, wanted: str, got: object) -> BrokenContract:
+        return BrokenContract(f"{type(self).__name__}.{hook} must return {wanted}, not {got!r:.80}")
 
     def _report(self) -> dict[str, Any]:
         assert self.task is not None

@@ -198,6 +198,8 @@ def _refuse_unknown_options(env_id: str, options: Mapping[str, Any]) -> None:
         made_by = load_env_creator(made_by) if isinstance(made_by, str) else made_by
     except Exception:  # the class cannot be loaded, so its options are not what was wrong
         return
+    if isinstance(made_by, type) and not issubclass(made_by, TextEnv):
+        return
     known = _option_names(made_by) if isinstance(made_by, type) else list(options)
     for option in options:
         if option not in known:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tests.toy  # noqa: F401  (registers the environment)
-from agentgym.core import BrokenContract, Opening, Outcome, Task, TaskSet, cards
+from agentgym.core import BrokenContract, Opening, Outcome, Task, TaskSet, TextEnv, cards
 from agentgym.core.checker import check_env, require_env
 from tests.toy import GuessEnv
 
@@ -45,6 +45,32 @@ def test_what_is_raised_is_told_with_its_place():
     said = failures(Raises)["Garbage never raises, is marked invalid and is answered"]
     assert said.startswith("raised KeyError: ")
     assert "(test_checker.py:" in said
+
+
+class OpensWithNothing(GuessEnv):
+    def _begin(self, task: Task) -> Opening:
+        super()._begin(task)
+
+
+class ActsInWords(GuessEnv):
+    def _act(self, action: str) -> Outcome:
+        return "Done."
+
+
+class SaysNothing(GuessEnv):
+    instructions = TextEnv.instructions
+
+
+@pytest.mark.parametrize(
+    ("env_class", "said"),
+    [
+        (OpensWithNothing, "OpensWithNothing._begin must return an Opening, not None"),
+        (ActsInWords, "ActsInWords._act must return an Outcome, not 'Done.'"),
+        (SaysNothing, "SaysNothing has no instructions"),
+    ],
+)
+def test_a_hook_that_returns_something_else_is_named(env_class, said):
+    assert said in " ".join(failures(env_class).values())
 
 
 class GlobalRandom(GuessEnv):

@@ -33,7 +33,7 @@ def package(folder: Path, name: str, source: str) -> str:
         (
             "own_class",
             "import gymnasium\nclass Mine(gymnasium.Env):\n    pass\n",
-            "has no option 'edition'|cannot be made",
+            "cannot be made: TypeError",
         ),
     ],
 )
