@@ -22,13 +22,13 @@ MODEL = "smollm2"
 # which on two cores is worth more than batching. Short replies and a bound on each episode's tokens
 # keep the whole within minutes; episodes that meet the bound keep the score they have.
 MODEL_OPTIONS = {"parallel": 1, "context": 4096, "max_tokens": 48, "stop": ["\nObservation"]}
-MODEL_EPISODE_TOKENS = 10_000
+MODEL_EPISODE_TOKENS = 8_000
 
 
 def demo(
     tasks: Annotated[
         int, typer.Option("--tasks", "-n", min=1, help="Tasks of each environment.")
-    ] = 4,
+    ] = 3,
     model: Annotated[
         bool, typer.Option(help="Also evaluate the small language model (93 MB).")
     ] = True,

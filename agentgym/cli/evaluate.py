@@ -157,6 +157,8 @@ def evaluate(
         _show(result, kinds)
     if not result.complete or result.report.stopped:
         fail(f"the run is not complete. Go on with: {command_line()}")
+    if result.episodes and all(episode.status == "failed" for episode in result.episodes):
+        fail("every episode failed; the note under the table says why")
 
 
 def _environments(

@@ -83,6 +83,14 @@ def test_ctrl_c_says_where_the_run_lies_and_how_to_go_on(
     assert "Go on with: agentgym eval random --env maze" in text
 
 
+def test_a_run_in_which_everything_failed_does_not_end_well(run: Run) -> None:
+    pytest.importorskip("openai")
+    nowhere = "base_url=http://127.0.0.1:9/v1"
+    shown = run("eval", "openai:x", "-o", nowhere, "--env", "maze", "-n", "2", "--retries", "0")
+    assert shown.exit_code == 1
+    assert "every episode failed" in shown.stderr
+
+
 def test_a_limit_ends_with_exit_code_1_and_the_table_so_far(run: Run) -> None:
     shown = run("eval", "random", "--env", "maze", "--max-seconds", "0.000001")
     assert shown.exit_code == 1
