@@ -11,6 +11,7 @@ asks for it, and a seed an endpoint does not take is left out with a warning.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import urllib.parse
@@ -19,10 +20,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agentgym.agents.base import ChatAgent, ModelError
-from agentgym.agents.message import Message, Reply, ToolCall, Usage
+from agentgym.agents.message import Message, Reply, ToolCall, Usage, require_reply
 from agentgym.agents.pricing import Prices, find_price
 from agentgym.core import require
 from agentgym.core.errors import InvalidConfig
+from agentgym.core.options import amount
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -87,7 +89,7 @@ class OpenAIAgent(ChatAgent):
             )
         self.model, self.name, self.supports_tools = model, name or model, tools
         self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
-        self.timeout, self.send_seed = timeout, send_seed
+        self.timeout, self.send_seed = amount("timeout", timeout), send_seed
         self.price = find_price(prices, model)
         self._key = _api_key(api_key_env, self.base_url)
         self._headers, self._extra = dict(headers or {}), dict(extra_body or {})
@@ -120,12 +122,16 @@ class OpenAIAgent(ChatAgent):
         while True:
             request = self._request(messages, tools, seed)
             try:
-                answer = await self._client().chat.completions.create(**request)
+                # The client's own limit is for each read: a trickle of bytes would never end.
+                async with asyncio.timeout(self.timeout):
+                    answer = await self._client().chat.completions.create(**request)
+            except TimeoutError as error:
+                raise ModelError(f"no reply within {self.timeout:g} s", retryable=True) from error
             except openai.OpenAIError as error:
                 if self._adjust(error, request):
                     continue
                 raise translate(error, self.timeout) from error
-            except ValueError as error:  # a body that is not JSON
+            except (ValueError, RecursionError) as error:  # a body that is not JSON
                 raise ModelError(f"the reply is not JSON: {error}", retryable=True) from error
             return self._reply(answer)
 
@@ -161,6 +167,19 @@ class OpenAIAgent(ChatAgent):
         return False
 
     def _reply(self, answer: Any) -> Reply:
+        """Return an answer as a reply.
+
+        Raises:
+            ModelError: if it is no chat completion; the client does not check what it is sent.
+        """
+        try:
+            reply = self._translate(answer)
+            require_reply(reply)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ModelError(f"the reply is no chat completion: {error}", retryable=True) from error
+        return reply
+
+    def _translate(self, answer: Any) -> Reply:
         """Translate an answer; endpoints differ, so little is taken for granted."""
         if not getattr(answer, "choices", None):
             detail = (getattr(answer, "model_extra", None) or {}).get("error") or "no choices"
@@ -168,12 +187,12 @@ class OpenAIAgent(ChatAgent):
         choice = answer.choices[0]
         message, more = choice.message, choice.message.model_extra or {}
         calls = tuple(
-            ToolCall(call.function.name, call.function.arguments or "", call.id or "")
+            ToolCall(call.function.name or "", _arguments(call.function.arguments), call.id or "")
             for call in message.tool_calls or ()
             if getattr(call, "function", None) is not None
         )
         return Reply(
-            text=message.content or message.refusal or "",
+            text=_text(message.content) or message.refusal or "",
             tool_calls=calls,
             reasoning=str(more.get("reasoning_content") or more.get("reasoning") or ""),
             finish_reason=choice.finish_reason or "stop",
@@ -184,8 +203,8 @@ class OpenAIAgent(ChatAgent):
         if usage is None:
             return Usage(calls=1)
         details = getattr(usage, "prompt_tokens_details", None)
-        cached = int(getattr(details, "cached_tokens", None) or 0)
-        read, wrote = int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0)
+        cached = _count(getattr(details, "cached_tokens", None))
+        read, wrote = _count(usage.prompt_tokens), _count(usage.completion_tokens)
         cost = self.price.cost(read, wrote, cached) if self.price else None
         return Usage(read, wrote, cached, cost, calls=1)
 
@@ -234,6 +253,23 @@ class OpenAIAgent(ChatAgent):
                 loop.call_soon_threadsafe(_closing, client, loop)
             else:
                 loop.run_until_complete(client.close())
+
+
+def _text(content: Any) -> Any:
+    """Return a message's text; some endpoints send it in parts."""
+    if isinstance(content, list):
+        return "".join(part.get("text") or "" for part in content)
+    return content
+
+
+def _arguments(written: Any) -> Any:
+    """Return a call's arguments as JSON text; some endpoints send the object itself."""
+    return json.dumps(written) if isinstance(written, dict) else written or ""
+
+
+def _count(tokens: Any) -> int:
+    """Return a number of tokens, 0 where the endpoint gives none that can be."""
+    return max(0, tokens) if isinstance(tokens, int) else 0
 
 
 _closings: set[asyncio.Task[None]] = set()

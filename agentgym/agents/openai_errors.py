@@ -70,8 +70,8 @@ def _said(error: openai.APIStatusError) -> str:
 
 def _overflows(error: openai.APIStatusError, said: str) -> bool:
     return (
-        error.code in OVERFLOW_CODES
-        or error.type in OVERFLOW_CODES
+        str(error.code) in OVERFLOW_CODES  # endpoints put anything there, lists too
+        or str(error.type) in OVERFLOW_CODES
         or bool(OVERFLOW_WORDS.search(said))
     )
 
