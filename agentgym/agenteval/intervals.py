@@ -117,7 +117,8 @@ def bounded(value: float, error: float, tasks: int, level: float = LEVEL) -> Est
         variance = ((tasks - 1) * error**2 * tasks + coin) / tasks
         student = (normal_quantile(level) / t_quantile(tasks - 1, level)) ** 2
         # Never fewer than the tasks themselves: no number in [0, 1] varies more than a coin.
-        effective = max(effective, tasks * coin / variance * student)
+        if variance > 0.0:  # next to a bound the numbers underflow
+            effective = max(effective, tasks * coin / variance * student)
     low, high = wilson(value, effective, level)
     return Estimate(value=value, low=low, high=high, tasks=tasks)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -72,6 +72,7 @@ def test_bounded_intervals_hold_the_estimate_and_stay_in_range(values: np.ndarra
 
 
 @given(unit, st.integers(0, 2**32))
+@example(np.array([5e-324, 5e-324]), 0)
 def test_paired_differences_hold_the_estimate_and_mirror(values: np.ndarray, seed: int) -> None:
     other = np.random.default_rng(seed).permutation(values)
     there, back = paired_difference(values, other), paired_difference(other, values)

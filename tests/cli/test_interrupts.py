@@ -28,7 +28,7 @@ class Slow(Agent):
         if info["task_id"] != "maze_1000":
             Path("waiting").touch()
             end = time.monotonic() + self.seconds
-            while time.monotonic() < end:
+            while time.monotonic() < end and not Path("go").exists():
                 time.sleep(0.05)
         return "move up"
 """
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 
 
 def begin(folder: Path, seconds: float) -> subprocess.Popen[str]:
-    """Start an evaluation whose second episode waits so long in its agent."""
+    """Start an evaluation whose second episode waits in its agent: so long, or for a file "go"."""
     (folder / "slow_agent.py").write_text(SLOW)
     words = ["eval", "slow_agent:Slow", "-o", f"seconds={seconds}", "--env", "maze",
              "-t", "maze_1000", "-t", "maze_1001", "--max-rounds", "3", "-c", "1",
@@ -59,8 +59,11 @@ def begin(folder: Path, seconds: float) -> subprocess.Popen[str]:
 
 
 def test_the_first_ctrl_c_waits_for_what_is_under_way(tmp_path: Path) -> None:
-    process = begin(tmp_path, 0.7)
+    process = begin(tmp_path, 60)
     process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert process.poll() is None, "it did not wait"
+    (tmp_path / "go").touch()
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Ctrl-C again stops at once" in errors
