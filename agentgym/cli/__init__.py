@@ -7,6 +7,7 @@ standard output holds nothing else, and progress and errors go to standard error
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import Annotated
@@ -15,6 +16,7 @@ import typer
 
 from agentgym.cli import collect, data, demo, envs, evaluate, models, play, results
 from agentgym.cli.errors import Commands, show_tracebacks
+from agentgym.cli.streams import prepare
 
 app = typer.Typer(
     cls=Commands,
@@ -69,12 +71,14 @@ def _options(
     show_tracebacks(debug)
     # An installed script does not see the working directory, where "my_package:MyEnv-v0" lies.
     # It goes last, so that no file there hides an installed module.
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
+    with contextlib.suppress(FileNotFoundError):  # it may have been removed
+        if os.getcwd() not in sys.path:
+            sys.path.append(os.getcwd())
 
 
 def main() -> None:
     """Run the command line."""
+    prepare()
     app(prog_name="agentgym")
 
 

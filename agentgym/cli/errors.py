@@ -33,8 +33,8 @@ class Commands(TyperGroup):
         except AgentGymError as error:
             self._end(error, 2 if isinstance(error, UnknownName | InvalidConfig) else 1)
         except OSError as error:
-            if error.errno == errno.EPIPE or error.filename is None:
-                raise
+            if error.errno == errno.EPIPE:
+                raise  # whoever read the output has seen enough; click ends quietly
             self._end(error, 1)
         except KeyboardInterrupt as error:
             message = str(error) or "Stopped."
@@ -50,7 +50,8 @@ class Commands(TyperGroup):
             raise error
         text = str(error)
         if isinstance(error, OSError):
-            text = f"{error.strerror or 'cannot be opened'}: {error.filename}"
+            text = error.strerror or str(error) or type(error).__name__
+            text += f": {error.filename}" if error.filename is not None else ""
         fail(text, code)
 
 

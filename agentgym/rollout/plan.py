@@ -20,6 +20,9 @@ from agentgym.rollout.episode import episode_key
 
 T = TypeVar("T")
 
+MOST_ATTEMPTS = 100_000
+"""A plan is a list in memory, so a slip of the finger must not fill it."""
+
 
 class EnvChoice(BaseModel):
     """An environment and the tasks of it that are meant.
@@ -102,6 +105,8 @@ def plan(
     attempts = whole("attempts", attempts)
     if tasks is not None:
         tasks = whole("tasks", tasks)
+    if attempts > MOST_ATTEMPTS:
+        raise InvalidConfig(f"attempts must be at most {MOST_ATTEMPTS:,}, got {attempts}")
     sets = [(choice, _task_set(choice)) for choice in envs]
     jobs = [
         Job(choice, task, attempt, *_seeds(seed, choice, task, attempt))

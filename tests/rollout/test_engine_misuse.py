@@ -147,3 +147,8 @@ def test_unusual_line_ends_inside_an_episode_do_not_split_it(tmp_path):
     path.write_text("".join(e.model_dump_json() + "\n" for e in episodes), encoding="utf-8")
     again = rollout(plan([GUESS], tasks=2), ReplayAgent(path))
     assert [e.actions for e in again] == [e.actions for e in episodes]
+
+
+def test_a_slip_of_the_finger_does_not_fill_the_memory():
+    with pytest.raises(InvalidConfig, match="at most"):
+        plan([GUESS], attempts=10**20)
