@@ -165,8 +165,8 @@ async def aevaluate(
             "seed": seed,
             "limits": {"episode_tokens": limits.episode_tokens},
             "task_sets": _task_sets(selection, jobs),
-            "versions": package_versions(),
-            "created_with": package_versions().get("agentgym", ""),
+            "versions": (versions := package_versions()),
+            "created_with": versions.get("agentgym", ""),
             # What may differ when a run is taken up again: it decides no episode.
             "execution": {
                 "concurrency": concurrency,

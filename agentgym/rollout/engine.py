@@ -20,7 +20,7 @@ from agentgym.agents.base import Agent, ChatAgent
 from agentgym.agents.message import Usage
 from agentgym.core.errors import InvalidConfig
 from agentgym.core.options import whole
-from agentgym.rollout.episode import Episode, Failure
+from agentgym.rollout.episode import Episode
 from agentgym.rollout.events import (
     CallRetried,
     EpisodeFinished,
@@ -35,7 +35,7 @@ from agentgym.rollout.formats import find_format
 from agentgym.rollout.host import WorkerDied, describe, end
 from agentgym.rollout.limits import BudgetExceeded, Limits, Meter, RunAborted
 from agentgym.rollout.plan import Job
-from agentgym.rollout.play import ModelCalls, converse, play
+from agentgym.rollout.play import ModelCalls, converse, lost, play
 from agentgym.rollout.profile import EnvProfile
 from agentgym.rollout.store import RunFolder
 from agentgym.rollout.workers import Worker, make_workers
@@ -197,7 +197,8 @@ class _Engine:
         try:
             return await self._attempt(worker, job, token)
         except WorkerDied as error:
-            return self._lost(job, error)
+            profile = self.profiles[job.env.identity]
+            return lost(job, self.agent.name, self.fmt, profile, error)
 
     async def _attempt(self, worker: Worker, job: Job, token: str) -> Episode:
         profile = self.profiles[job.env.identity]
@@ -231,25 +232,6 @@ class _Engine:
         finally:
             with contextlib.suppress(WorkerDied):
                 await asyncio.shield(worker.run(end, token, broken))
-
-    def _lost(self, job: Job, error: WorkerDied) -> Episode:
-        profile = self.profiles[job.env.identity]
-        return Episode(
-            env_id=profile.env_id,
-            edition=profile.edition,
-            tasks_digest=profile.tasks_digest,
-            task_id=job.task.id,
-            kind=job.task.kind,
-            split=job.task.split,
-            attempt=job.attempt,
-            seed=job.seed,
-            max_rounds=profile.max_rounds,
-            env_options=dict(profile.options),
-            agent=self.agent.name,
-            action_format=self.fmt.name,
-            status="failed",
-            failure=Failure(where="environment", type="WorkerDied", message=str(error)),
-        )
 
     def _spend(self, usage: Usage) -> None:
         self.meter.add(usage)

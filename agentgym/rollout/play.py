@@ -93,6 +93,13 @@ class _Log:
         )
 
 
+def lost(
+    job: Job, agent: str, fmt: ActionFormat, profile: EnvProfile, error: WorkerDied
+) -> Episode:
+    """Return the record of an episode whose environment's process died, and died again."""
+    return _Log(job, agent, fmt, profile).episode(_Stop("failed", _failure("environment", error)))
+
+
 def play(
     host: EnvHost, token: str, job: Job, agent: Agent, fmt: str, profile: EnvProfile
 ) -> Episode:
