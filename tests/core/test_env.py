@@ -91,6 +91,22 @@ def test_a_closed_environment_needs_a_reset(env):
     assert env.reset(seed=0)[0]
 
 
+class Graded(GuessEnv):
+    """Scores how near a guess is, so that the score rises and falls."""
+
+    def _act(self, action):
+        outcome = super()._act(action)
+        near = 1 - abs(int(action.split()[1]) - self.number) / 50
+        return outcome if outcome.success else outcome._replace(score=near)
+
+
+def test_a_reward_is_the_change_of_the_score():
+    env = Graded()
+    env.reset(options={"task_id": "guess_9"})
+    rewards = [env.step(f"guess {n}")[1] for n in (20, 35, 15, 10)]
+    assert rewards == pytest.approx([0.8, -0.3, 0.4, 0.1])
+
+
 def test_long_actions_are_refused_unread(env):
     env.reset(seed=0)
     observation, _, _, _, info = env.step("guess 1" + " " * 20_000)

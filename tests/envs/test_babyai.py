@@ -6,8 +6,6 @@ import contextlib
 import hashlib
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +33,7 @@ from agentgym.envs.babyai.plan import CHECK, FORWARD, LEFT, RIGHT, Options
 from agentgym.envs.babyai.rehearsal import rehearse, retell, script, stance_of
 from agentgym.envs.babyai.view import VECTORS, call, describe, look
 from agentgym.envs.babyai.world import build, clone
+from tests.envs.everywhere import outputs_under_hash_seeds
 
 OPENING = """\
 Your goal: go to the red ball
@@ -454,14 +453,7 @@ print(digest.hexdigest())
 
 
 def test_episodes_do_not_depend_on_the_hash_seed() -> None:
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", PLAY],
-            env={"PYTHONHASHSEED": seed, "PATH": "", "PYTHONPATH": ":".join(sys.path)},
-            capture_output=True, text=True, check=True,
-        ).stdout
-        for seed in ("0", "4711")
-    ]  # fmt: skip
+    runs = outputs_under_hash_seeds(PLAY, ("0", "4711"))
     assert runs[0] == runs[1]
     assert len(runs[0].strip()) == 64
 

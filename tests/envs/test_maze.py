@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import agentgym
 from agentgym.core import UnicodeText
 from agentgym.core.checker import GARBAGE, check_env
 from agentgym.core.errors import InvalidConfig, InvalidState, UnknownName
@@ -32,6 +26,7 @@ from agentgym.envs.maze.tasks import (
     puzzle_of,
     shortest,
 )
+from tests.envs.everywhere import outputs_under_hash_seeds, readme_episode
 
 HEAD = "The goal is at position 8, 6. Your current position is at position "
 README = Path(maze_env.__file__).parent / "README.md"
@@ -356,25 +351,12 @@ print(digest.hexdigest())
 
 
 def test_same_under_any_hash_seed():
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1")
-    }
-    assert len(outputs) == 1
+    outputs = outputs_under_hash_seeds(SCRIPT)
+    assert len(outputs[0].strip()) == 64
+    assert len(set(outputs)) == 1
 
 
 def test_played_episode_of_the_readme():
     """The README's script prints what the README says it prints."""
-    script, printed = re.findall(
-        r"```(?:python|text)\n(.*?)```", README.read_text("utf-8"), re.DOTALL
-    )
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(script, str(README), "exec"), {"agentgym": agentgym})
-    assert out.getvalue() == printed
+    printed, said = readme_episode(README)
+    assert printed == said

@@ -8,7 +8,6 @@ import itertools
 import json
 import os
 import random
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -29,6 +28,7 @@ from agentgym.envs.textcraft.env import TextCraftEnv
 from agentgym.envs.textcraft.planner import Plan, Planner
 from agentgym.envs.textcraft.recipes import load_book
 from agentgym.envs.textcraft.tasks import official_tasks
+from tests.envs.everywhere import outputs_under_hash_seeds
 
 ROOT = Path(__file__).parents[2]
 
@@ -253,17 +253,7 @@ def test_the_same_everywhere_under_any_hash_seed() -> None:
         "            print(env.step(env.sample_action(rng))[0])\n"
         "            if env._terminated or env._truncated: break\n"
     )
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1", "4242")
-    ]
+    outputs = outputs_under_hash_seeds(code, ("0", "1", "4242"))
     assert len(outputs[0]) > 5000
     assert outputs[0] == outputs[1] == outputs[2]
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -16,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import agentgym
 from agentgym.core import UnicodeText
 from agentgym.core.checker import GARBAGE, check_env
 from agentgym.core.errors import InvalidConfig, InvalidState, UnknownName
@@ -25,6 +19,7 @@ from agentgym.envs.wordle.env import WordleEnv
 from agentgym.envs.wordle.game import ATTEMPTS, feedback
 from agentgym.envs.wordle.tasks import mini_tasks, official_tasks
 from agentgym.envs.wordle.words import LENGTHS, vocabulary
+from tests.envs.everywhere import outputs_under_hash_seeds, readme_episode
 
 README = Path(wordle_env.__file__).parent / "README.md"
 
@@ -360,25 +355,12 @@ print(digest.hexdigest())
 
 
 def test_same_under_any_hash_seed():
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1")
-    }
-    assert len(outputs) == 1
+    outputs = outputs_under_hash_seeds(SCRIPT)
+    assert len(outputs[0].strip()) == 64
+    assert len(set(outputs)) == 1
 
 
 def test_played_episode_of_the_readme():
     """The README's script prints what the README says it prints."""
-    script, printed = re.findall(
-        r"```(?:python|text)\n(.*?)```", README.read_text("utf-8"), re.DOTALL
-    )
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(script, str(README), "exec"), {"agentgym": agentgym})
-    assert out.getvalue() == printed
+    printed, said = readme_episode(README)
+    assert printed == said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import signal
 import subprocess
@@ -284,20 +285,26 @@ from agentgym.agents import Agent
 class Killer(Agent):
     name = "killer"
     def act(self, observation, info):
-        if not os.path.exists({flag!r}):
+        if {always} or not os.path.exists({flag!r}):
             open({flag!r}, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
         return "guess 1"
 """
 
 
-def test_a_worker_that_dies_is_replaced(tmp_path, monkeypatch):
-    (tmp_path / "killer_agent.py").write_text(WORKER_KILLER.format(flag=str(tmp_path / "flag")))
+@pytest.mark.parametrize("always", [False, True], ids=["once", "always"])
+def test_a_worker_that_dies_is_replaced(always, tmp_path, monkeypatch):
+    name = f"killer_{always}".lower()
+    code = WORKER_KILLER.format(flag=str(tmp_path / "flag"), always=always)
+    (tmp_path / f"{name}.py").write_text(code)
     monkeypatch.syspath_prepend(str(tmp_path))
-    from killer_agent import Killer
-
-    episodes = rollout(plan([GUESS], tasks=4), Killer(), executor="process", concurrency=1)
-    assert [e.status for e in episodes] == ["completed"] * 4
+    agent = importlib.import_module(name).Killer()
+    jobs = plan([GUESS], tasks=2 if always else 4)
+    episodes = rollout(jobs, agent, executor="process", concurrency=1)
+    assert [e.status for e in episodes] == ["failed" if always else "completed"] * len(jobs)
+    if always:
+        assert {e.failure.type for e in episodes} == {"WorkerDied"}
+        assert [e.task_id for e in episodes] == [job.task.id for job in jobs]
 
 
 SLOW_RUN = """
