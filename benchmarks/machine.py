@@ -20,6 +20,11 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
+def load() -> str:
+    """Return how busy the machine is: the load average of the last minutes."""
+    return f"load average {os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "load unknown"
+
+
 def write_result(name: str, title: str, command: str, body: str) -> Path:
     """Write a benchmark's result beside the others and return where."""
     path = Path(__file__).parent / "results" / f"{name}.md"

@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import random
 import subprocess
 import sys
@@ -27,6 +25,8 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from machine import load, machine
 
 WORDS = Path(__file__).parents[1] / "agentgym" / "envs" / "wordle" / "data" / "words_5.txt"
 MOVES = ("up", "down", "left", "right")
@@ -189,16 +189,13 @@ def run_all(peers: str | None, seconds: float, repeats: int) -> dict[str, list[d
 
 def report(results: dict[str, list[dict[str, float]]], command: str) -> str:
     """Return the results as a page of Markdown."""
-    versions = (
-        f"CPython {platform.python_version()}, {platform.machine()}, {cpu()}, "
-        f"load average {os.getloadavg()[1]:.1f}"
-    )
+    repeats = max(map(len, results.values()))
     lines = [
         "# MAZE and Wordle: steps a second",
         "",
         f"`{command}`",
         "",
-        f"{versions}; one process at a time, best of {max(map(len, results.values()))} runs.",
+        f"{machine()}, {load()}; one process at a time, best of {repeats} runs.",
         "",
         "| environment | steps/s | episodes/s | ours is | cost of the last of 1,000 episodes |",
         "|---|---:|---:|---:|---:|",
@@ -219,16 +216,6 @@ def report(results: dict[str, list[dict[str, float]]], command: str) -> str:
 def notes() -> str:
     """Return what a reader must know to read the table: the head of this file."""
     return (__doc__ or "").partition("\n\n")[2].partition("\n\n")[2].strip()
-
-
-def cpu() -> str:
-    """Return the processor's name and how many there are."""
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-        name = text.partition("model name")[2].partition(":")[2].partition("\n")[0].strip()
-        return f"{text.count('processor	:')} x {name or 'unknown processor'}"
-    except OSError:
-        return platform.processor() or "unknown processor"
 
 
 def main() -> None:

@@ -15,16 +15,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import random
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from machine import load, machine
 
 ENV = "agentgym/TextCraft-v0"
 PEERS = {
@@ -72,7 +71,7 @@ def report(repeats: int, peer_python: str | None) -> str:
     lines = [
         "# TextCraft: speed",
         "",
-        f"Command: `{command}` ({repeats} repeats). Machine: {machine()}.",
+        f"Command: `{command}` ({repeats} repeats). Machine: {machine()}, {load()}.",
         "",
         "| environment | steps/s (median) | steps/s (best) | with resets | resets/s "
         "| TextCraft is faster by |",
@@ -220,18 +219,6 @@ def textarena_game(game: str) -> tuple[Callable[[int], Any], Callable[[str], boo
         return bool(done)
 
     return reset, step, actions
-
-
-def machine() -> str:
-    """Name the processor, the cores, the Python, and how busy the machine is."""
-    model = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [x.partition(":")[2] for x in info.read_text().splitlines() if "model name" in x]
-        model = names[0].strip() if names else model
-    busy = f"load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "load unknown"
-    python = f"Python {platform.python_version()}"
-    return f"{model}, {os.cpu_count()} cores, {python}, {sys.platform}, {busy} at the end"
 
 
 if __name__ == "__main__":
