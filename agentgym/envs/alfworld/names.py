@@ -1,0 +1,46 @@
+"""What things are called: "apple 2" for "apple_bar__minus_00_dot_41_bar_...".
+
+The original sorts all ids as text and hands out numbers from the highest down, kind by kind, so the
+first in order has the highest number. An id with "basin" anywhere in it is called by its first
+part and "basin": "sink_bar_..._bar_sinkbasin" is a "sinkbasin". What has no "_bar_" keeps its id,
+followed by a space.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+_SIGNS = (("_bar_", "|"), ("_minus_", "-"), ("_plus_", "+"), ("_dot_", "."), ("_comma_", ","))
+
+
+def name_all(ids: Iterable[str]) -> dict[str, str]:
+    """Return the name of every id, the ids in sorted order.
+
+    >>> name_all(["mug_bar_2", "mug_bar_1", "sink_bar_1_bar_sinkbasin"])
+    {'mug_bar_1': 'mug 2', 'mug_bar_2': 'mug 1', 'sink_bar_1_bar_sinkbasin': 'sinkbasin 1'}
+    """
+    ordered = sorted(ids)
+    left = Counter(kind for i in ordered if (kind := _kind(i)) is not None)
+    names = {}
+    for identifier in ordered:
+        kind = _kind(identifier)
+        if kind is None:
+            names[identifier] = f"{_plain(identifier)} "
+        else:
+            names[identifier] = f"{kind} {left[kind]}"
+            left[kind] -= 1
+    return names
+
+
+def _kind(identifier: str) -> str | None:
+    first, bar, _ = _plain(identifier).partition("|")
+    if not bar:
+        return None
+    return first + "basin" if "basin" in identifier else first
+
+
+def _plain(identifier: str) -> str:
+    for written, sign in _SIGNS:
+        identifier = identifier.replace(written, sign)
+    return identifier
