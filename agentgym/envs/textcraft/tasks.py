@@ -3,7 +3,7 @@
 A task's spec is {"goal", "count", "distractors", "fill", "draw"}: the item, how many of it, how
 many recipes of other things to list, whether to fill up with unrelated ones where too few share an
 ingredient with the goal's, and the seed text of these draws.
-Both editions follow from the recipe book and from draws that never change (`draw.py`), so a task
+Both editions follow from the recipe book and from draws that never change (`core/draw.py`), so a task
 set is the same everywhere; its digest and the digest of its first observations are tested.
 """
 
@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentgym.core.data import EVAL_IDS, find_eval_ids
+from agentgym.core.draw import Draw
 from agentgym.core.task import TaskSet
-from agentgym.envs.textcraft.draw import Draw
 from agentgym.envs.textcraft.planner import Planner
 from agentgym.envs.textcraft.recipes import Recipe, RecipeBook, load_book, spoken
 
