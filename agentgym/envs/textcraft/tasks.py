@@ -3,8 +3,8 @@
 A task's spec is {"goal", "count", "distractors", "fill", "draw"}: the item, how many of it, how
 many recipes of other things to list, whether to fill up with unrelated ones where too few share an
 ingredient with the goal's, and the seed text of these draws.
-Both editions follow from the recipe book and from draws that never change (`core/draw.py`), so a task
-set is the same everywhere; its digest and the digest of its first observations are tested.
+Both editions follow from the recipe book and from draws that never change (`core/draw.py`), so a
+task set is the same everywhere; its digest and the digest of its first observations are tested.
 """
 
 from __future__ import annotations
