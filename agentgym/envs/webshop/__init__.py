@@ -1,0 +1,1 @@
+"""WebShop: find a product that fits an instruction in a web shop, and buy it."""
