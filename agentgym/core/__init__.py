@@ -1,11 +1,13 @@
 """The contract every environment keeps; it knows no environment, agent or trainer."""
 
+from agentgym.core.call import Call, CallCommand, read_call, write_call
 from agentgym.core.command import Command, Param, grammar, match_call
 from agentgym.core.data import cache_root, data_root, find_data, find_eval_ids
 from agentgym.core.env import TextEnv
 from agentgym.core.errors import AgentGymError, BrokenContract
 from agentgym.core.expert import Expert
 from agentgym.core.extras import installed, require
+from agentgym.core.literal import read_value
 from agentgym.core.loading import load_tasks
 from agentgym.core.outcome import Edition, Opening, Outcome
 from agentgym.core.registry import (
@@ -26,6 +28,8 @@ __all__ = [
     "SPLITS",
     "AgentGymError",
     "BrokenContract",
+    "Call",
+    "CallCommand",
     "Command",
     "Edition",
     "EnvCard",
@@ -49,9 +53,12 @@ __all__ = [
     "make",
     "match_call",
     "portable_id",
+    "read_call",
+    "read_value",
     "register",
     "require",
     "resolve_id",
     "short_name",
     "shorten",
+    "write_call",
 ]

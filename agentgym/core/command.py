@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from agentgym.core.text import shorten
 
-ParamType = Literal["string", "integer", "number", "boolean"]
+ParamType = Literal["string", "integer", "number", "boolean", "array", "object", "any"]
+"""JSON types; the last three are for calls (`agentgym.core.call`), which need no template."""
 
 _FIELD = re.compile(r"\{(\w+)\}")
 # Digits are bounded, since Python refuses to read or write whole numbers of thousands of them.
@@ -24,6 +25,15 @@ _PATTERNS: dict[ParamType, str] = {
     "integer": r"-?\d{1,30}",
     "number": r"-?\d{1,30}(?:\.\d{1,30})?",
     "boolean": r"true|false",
+}
+_PYTHON: dict[ParamType, str] = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "array": "list",
+    "object": "dict",
+    "any": "object",
 }
 
 
@@ -36,12 +46,23 @@ class Param:
         description: what it is, one phrase.
         type: JSON type.
         choices: the values allowed, or empty where any of the type will do.
+        required: whether it must be given; an argument of a template always is.
     """
 
     name: str
     description: str
     type: ParamType = "string"
     choices: tuple[str, ...] = ()
+    required: bool = True
+
+    @property
+    def signature(self) -> str:
+        """The parameter as Python declares it: "count: int".
+
+        >>> Param("colour", "its colour", required=False).signature
+        'colour: str = None'
+        """
+        return f"{self.name}: {_PYTHON[self.type]}{'' if self.required else ' = None'}"
 
     def schema(self) -> dict[str, Any]:
         """Return the parameter's JSON schema."""
@@ -107,6 +128,11 @@ class Command:
                 f"command {self.name!r}: template fields {fields} and parameters "
                 f"{[p.name for p in self.params]} must be the same"
             )
+        for param in self.params:
+            if param.type not in _PATTERNS or not param.required:
+                raise ValueError(
+                    f"command {self.name!r}: {param.name!r} cannot stand in a template"
+                )
 
     @property
     def usage(self) -> str:

@@ -263,7 +263,7 @@ class CodeAsAction(ActionFormat):
         """Return the functions as Python signatures and the layout of the code block."""
         lines = []
         for command in _commands(profile):
-            arguments = ", ".join(f"{p.name}: {_PYTHON[p.type]}" for p in command.params)
+            arguments = ", ".join(p.signature for p in command.params)
             lines.append(f"def {command.name}({arguments}): ...  # {command.description}")
         listing = "\n".join(lines)
         return (
@@ -288,9 +288,6 @@ class CodeAsAction(ActionFormat):
         comment = "".join(f"# {line}\n" for line in thought.splitlines())
         values = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
         return Writing(f"```python\n{comment}{name}({values})\n```")
-
-
-_PYTHON = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 
 
 def _read_call(code: str, commands: Sequence[Command]) -> tuple[str, dict[str, Any]]:
