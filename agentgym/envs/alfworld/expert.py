@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentgym.core.expert import Expert
-from agentgym.envs.alfworld.aim import Aim
+from agentgym.envs.alfworld.aim import Aim, aim_of
+from agentgym.envs.alfworld.engine import Engine
+from agentgym.envs.alfworld.problem import Problem
 from agentgym.envs.alfworld.reasons import Reasons
-from agentgym.envs.alfworld.scene import Furniture, Scene
+from agentgym.envs.alfworld.scene import Furniture, Scene, inventory, scene_of
 
 TREATMENTS = {
     "isclean": ("sinkbasintype", "clean", "cleanable"),
@@ -32,10 +34,11 @@ class AlfworldExpert(Expert):
     Args:
         look: returns the present moment; it is called once a move.
         aim: what the goal asks for, or None where it is of no known kind.
+        put: how the game calls putting a thing down, with {o} and {r} for the names.
     """
 
-    def __init__(self, look: Callable[[], Scene], aim: Aim | None) -> None:
-        self._look, self._aim = look, aim
+    def __init__(self, look: Callable[[], Scene], aim: Aim | None, put: str) -> None:
+        self._look, self._aim, self._put = look, aim, put
         self._begun = False
 
     def act(self, observation: str, info: Mapping[str, Any]) -> tuple[str, str]:
@@ -43,18 +46,25 @@ class AlfworldExpert(Expert):
         scene = self._look()
         if self._aim is None:
             return "I do not know how to bring about what is asked for, so I look around.", "look"
-        thought, action = _Moment(scene, self._aim).move()
+        thought, action = _Moment(scene, self._aim, self._put).move()
         if not self._begun:
             self._begun = True
             thought = f"{Reasons(scene, self._aim).outline()} {thought}"
         return thought, action
 
 
+def expert_of(problem: Problem, engine: Engine) -> AlfworldExpert:
+    """Return an expert for a game that is being played; it reads the engine and changes nothing."""
+    home = inventory(problem)
+    put = engine.world.words.put
+    return AlfworldExpert(lambda: scene_of(home, engine), aim_of(problem.goal), put)
+
+
 class _Moment:
     """Decides the next move at one moment."""
 
-    def __init__(self, scene: Scene, aim: Aim) -> None:
-        self._scene, self._aim = scene, aim
+    def __init__(self, scene: Scene, aim: Aim, put: str) -> None:
+        self._scene, self._aim, self._put = scene, aim, put
         self._say = Reasons(scene, aim)
         places = scene.home.furniture.values()
         self._places = [p for p in places if p.type == aim.place]
@@ -156,7 +166,7 @@ class _Moment:
         if self._scene.closed(place):
             return self._say.open_to_put(held, place), f"open {place.name}"
         left = self._aim.count - len(self._done(place)) - 1
-        return self._say.put(held, place, left), f"move {self._scene.name(held)} to {place.name}"
+        return self._say.put(held, place, left), self._putting(held, place)
 
     def _shine(self, held: str) -> Move:
         """Bring it to a lamp and switch that on."""
@@ -187,7 +197,10 @@ class _Moment:
             return self._say.away(held, place), f"go to {place.name}"
         if scene.closed(place):
             return self._say.away(held, place), f"open {place.name}"
-        return self._say.away(held, place), f"move {scene.name(held)} to {place.name}"
+        return self._say.away(held, place), self._putting(held, place)
+
+    def _putting(self, held: str, place: Furniture) -> str:
+        return self._put.format(o=self._scene.name(held), r=place.name)
 
     def _near(self, places: list[Furniture]) -> Furniture:
         """Return the place one stands at already, or the first."""

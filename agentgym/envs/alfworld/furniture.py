@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agentgym.envs.alfworld.draw import Draw
+from agentgym.core.draw import Draw
 
 ROOMS = ("kitchen", "livingroom", "bedroom", "bathroom")
 

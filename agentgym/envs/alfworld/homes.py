@@ -21,8 +21,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from agentgym.core.draw import Draw
 from agentgym.envs.alfworld.contents import HABITS
-from agentgym.envs.alfworld.draw import Draw
 from agentgym.envs.alfworld.goals import goal_of, task_text
 from agentgym.envs.alfworld.kinds import CAN, FITS, LAMP, PROPERTIES
 from agentgym.envs.alfworld.layouts import Layout, layout, thing_id

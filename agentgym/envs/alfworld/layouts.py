@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
-from agentgym.envs.alfworld.draw import Draw
+from agentgym.core.draw import Draw
 from agentgym.envs.alfworld.furniture import Piece, Spot, pieces_of
 from agentgym.envs.alfworld.kinds import OPENABLE
 from agentgym.envs.alfworld.problem import Receptacle

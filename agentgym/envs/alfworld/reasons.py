@@ -47,8 +47,8 @@ class Reasons:
                 "outline",
                 f"I can carry one thing at a time, so I bring the {self._aim.count} "
                 f"{_plural(thing)} to the {place} one after the other.",
-                f"{self._aim.count} {_plural(thing)} belong {into} the same {place}, and I can only "
-                f"carry one at a time.",
+                f"{self._aim.count} {_plural(thing)} belong {into} the same {place}, and I can "
+                f"only carry one at a time.",
             )
         if state:
             station = {"clean": "sinkbasin", "hot": "microwave", "cool": "fridge"}[state]

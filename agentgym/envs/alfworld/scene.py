@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from agentgym.envs.alfworld.engine import Engine
 from agentgym.envs.alfworld.problem import Fact, Problem
+from agentgym.envs.alfworld.world import MARKS
 
 INTO = {
     "bathtubbasin", "box", "cabinet", "drawer", "fridge", "garbagecan", "laundryhamper",
@@ -127,3 +129,19 @@ class Scene:
     def may_put(self, thing: str, place: Furniture) -> bool:
         """Whether a thing may be put in or on a receptacle."""
         return (place.type, self.home.types.get(thing, "")) in self.home.fits
+
+
+def scene_of(home: Inventory, engine: Engine) -> Scene:
+    """Return the present moment of a game."""
+    states: dict[str, frozenset[str]] = {}
+    for fact in engine.facts:
+        if fact[0] in MARKS:
+            states[fact[1]] = states.get(fact[1], frozenset()) | {fact[0]}
+    return Scene(
+        home,
+        engine.here,
+        engine.held[0] if engine.held else "",
+        {thing: place for place, things in engine.contents.items() for thing in things},
+        frozenset(fact[1] for fact in engine.facts if fact[0] == "opened"),
+        states,
+    )

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agentgym.core.draw import Draw
 from agentgym.core.task import TaskSet
 from agentgym.envs.alfworld.contents import HABITS
-from agentgym.envs.alfworld.draw import Draw
 from agentgym.envs.alfworld.homes import LOOK, OPPOSITE, STATES, TWO, fillers, starting_places
 from agentgym.envs.alfworld.kinds import CAN, FITS, LAMP
 from agentgym.envs.alfworld.layouts import Layout, layout
