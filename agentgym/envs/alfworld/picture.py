@@ -150,10 +150,10 @@ def _labels(part: Pixels, scene: Scene, f: Furniture, card: Card, wanted: str) -
 def _label(pixels: Pixels, y: int, x: int, scene: Scene, thing: str, wanted: str) -> int:
     """Write a thing's name and its marks; return where they end."""
     colour = _WANTED if scene.home.types.get(thing) == wanted else _INK
-    x = _write(pixels, y, x, scene.name(thing), colour) + 4
+    x = _write(pixels, y, x, scene.name(thing), colour) + 6
     for state, (_, mark) in MARKS.items():
         if scene.has(thing, state):
-            _mark(pixels, y + 4, x, mark)
+            _mark(pixels, y + 3, x, mark)
             x += 12
     return x
 
@@ -176,7 +176,7 @@ def _agent(pixels: Pixels, scene: Scene, plan: Plan) -> None:
         return
     name = scene.name(scene.held)
     marks = sum(scene.has(scene.held, state) for state in MARKS)
-    width = text_mask(name).shape[1] + 14 + 12 * marks + 4
+    width = text_mask(name).shape[1] + 16 + 13 * marks
     left = x + 24 if x + 26 + width < plan.floor[3] else x - 24 - width
     tag = pixels[y - 14 : y + 14, left : left + width]
     tag[:] = _AGENT

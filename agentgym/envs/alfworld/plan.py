@@ -26,8 +26,11 @@ _NUMBER = re.compile(r"_bar_(?:_(plus|minus)_)?(\d+)_dot_(\d+)")
 _FROM_WALL = 120
 """What stands further from the wall than this many centimetres stands in the middle."""
 _COLUMN, _CHARACTER = 164, 11
-_TALL = 640
-"""Cards along a side wall stand in several columns where they would be higher than this."""
+_TALL, _TALLER = 640, 160
+"""Cards along a side wall stand in several columns where they would be higher than this, or than
+so much more as leaves space for what stands in the middle."""
+_FREE = 60
+"""Pixels of free floor around what stands in the middle."""
 _SMALL = {"cabinet", "drawer", "safe", "stoveburner", "shelf"}
 
 
@@ -81,14 +84,23 @@ def plan_of(furniture: Iterable[Furniture], counts: Mapping[str, int]) -> Plan:
         counts: how many things are in or on each at first, by its id.
     """
     sides = _sides(list(furniture))
-    sizes = {f.id: _size(f, counts.get(f.id, 0)) for side in sides for f in side}
+    sizes = {
+        f.id: _size(f, counts.get(f.id, 0), narrow=i in (1, 3))
+        for i, side in enumerate(sides)
+        for f in side
+    }
     cards: dict[str, Card] = {}
     left, right = WALL + GAP, WIDTH - WALL - GAP
     top = _rows(cards, sides[0], sizes, HEAD + WALL + GAP, left, right, 0)
-    floor_left, west_end = _columns(cards, sides[3], sizes, top, left, 3)
-    floor_right, east_end = _columns(cards, sides[1], sizes, top, right, 1)
-    middle = _rows(cards, sides[4], sizes, top + 70, floor_left + 30, floor_right - 30, 4)
-    bottom = max(west_end, east_end, middle + 60, top + 190)
+    needed, tall = max([sizes[f.id][1] for f in sides[4]], default=200) + 2 * _FREE, _TALL
+    while True:
+        floor_left, west_end = _columns(cards, sides[3], sizes, (top, left), tall, 3)
+        floor_right, east_end = _columns(cards, sides[1], sizes, (top, right), tall, 1)
+        if floor_right - floor_left >= needed or tall > 10 * _TALL:
+            break
+        tall += _TALLER
+    middle = _rows(cards, sides[4], sizes, top + _FREE, floor_left + _FREE, floor_right - _FREE, 4)
+    bottom = max(west_end, east_end, middle + _FREE, top + 190)
     end = _rows(cards, sides[2], sizes, bottom, left, right, 2)
     floor = (top, floor_left, bottom - GAP, floor_right)
     return Plan(cards, end + WALL + FOOT, floor)
@@ -127,10 +139,12 @@ def _sides(furniture: list[Furniture]) -> list[list[Furniture]]:
     return sides
 
 
-def _size(f: Furniture, count: int) -> Size:
-    """Return height, width and columns of a card."""
-    room = min(max(count + 1, 2), 12)
-    columns = 2 if room > 4 and f.kind not in _SMALL else 1
+def _size(f: Furniture, count: int, narrow: bool) -> Size:
+    """Return height, width and columns of a card; along a side wall there is one column."""
+    room = min(max(count + 1, 2), 16)
+    if f.openable:  # its size must not tell what is inside
+        room = 8 if f.kind == "fridge" else 3
+    columns = 2 if room > 4 and not narrow and f.kind not in _SMALL else 1
     lines = -(-room // columns)
     width = max(columns * _COLUMN, _CHARACTER * len(f.name) + 8) + 2 * PAD
     return 2 * PAD + LINE * (1 + lines) + 4, width, columns
@@ -175,17 +189,26 @@ def _columns(
     cards: dict[str, Card],
     members: list[Furniture],
     sizes: Mapping[str, Size],
-    top: int,
-    edge: int,
+    corner: tuple[int, int],
+    tall: int,
     side: int,
 ) -> tuple[int, int]:
     """Set cards below each other, in columns from the wall inwards.
+
+    Args:
+        cards: where they are entered.
+        members: what stands there.
+        sizes: of their cards.
+        corner: the top, and the edge at the wall.
+        tall: where a column ends, roughly.
+        side: 3 at the left, 1 at the right.
 
     Returns:
         Where the free floor begins or ends, and where the longest column ends below.
     """
     total = sum(sizes[f.id][0] + GAP for f in members)
-    share = total / max(1, -(-total // _TALL))
+    share = total / max(1, -(-total // tall))
+    top, edge = corner
     bottom, start = top, 0
     while start < len(members):
         column: list[Furniture] = []
