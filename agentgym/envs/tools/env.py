@@ -43,7 +43,8 @@ class ToolEnv(TextEnv):
     """Answer a question, or do a job, by calling functions.
 
     Args:
-        backend: "local", the embedded world, or "live", the real service, where there is one.
+        backend: "local", the embedded world, or "live", the real service; None takes the edition's
+            default.
         cassette: a file that live calls are recorded to or replayed from.
         cassette_mode: "record", "replay" (nothing but the file answers) or "cache".
         options: see `TextEnv`.
@@ -58,7 +59,8 @@ class ToolEnv(TextEnv):
     """What the agent is and what the functions are about; the prompt begins with it."""
     example: ClassVar[str]
     """A worked example that ends the prompt: Goal, Thought, Action, Observation, as text."""
-    backends: ClassVar[tuple[str, ...]] = ("local",)
+    backends: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """By edition, what may answer, the default first; only "local" where nothing is said."""
     multiline_actions = True
     max_action_length = 50_000
 
@@ -70,17 +72,22 @@ class ToolEnv(TextEnv):
     def __init__(
         self,
         *,
-        backend: str = "local",
+        backend: str | None = None,
         cassette: str | None = None,
         cassette_mode: Mode = "cache",
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        if backend not in self.backends:
-            raise InvalidConfig(f"{self.title} has the backends {self.backends}, not {backend!r}")
-        if cassette is not None and backend != "live":
+        known = self.backends.get(self.edition, ("local",))
+        self.backend = known[0] if backend is None else backend
+        if self.backend not in known:
+            raise InvalidConfig(
+                f"the {self.edition} edition of {self.title} is answered by "
+                f"{' or '.join(known)}, not by {backend!r}"
+            )
+        if cassette is not None and self.backend != "live":
             raise InvalidConfig('a cassette records live calls; give backend="live" as well')
-        self.backend = backend
+        self.blocking = self.backend == "live"  # type: ignore[misc]  # of this one environment
         self.cassette = Cassette(cassette, cassette_mode) if cassette is not None else None
         self.kit: Tools
         self.last_result: Any = None
