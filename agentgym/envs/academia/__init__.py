@@ -1,0 +1,1 @@
+"""Academia: questions about an invented citation network and its authors."""
