@@ -6,11 +6,13 @@ starts, a late arrival delays the way back, and a crew flies only types it is ra
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
+from typing import Any
 
-from agentgym.envs.bird.draw import Draw
+from agentgym.core.draw import Draw
 from agentgym.envs.bird.names import FAMILY_NAMES, GIVEN_NAMES
 
-Rows = list[tuple]
+Row = tuple[Any, ...]
+Rows = list[Row]
 
 # iata, name, city, country, elevation in feet, minutes ahead of UTC, hub
 AIRPORTS: Rows = [
@@ -108,7 +110,7 @@ def _fleet(draw: Draw) -> Rows:
                 tail = (
                     f"CV-{chr(65 + number * 7 % 26)}{chr(65 + number * 11 % 26)}{chr(65 + number)}"
                 )
-                delivered = date(2004, 1, 15) + timedelta(days=draw.integer(0, 7000))
+                delivered = date(2004, 1, 15) + timedelta(days=draw.between(0, 7000))
                 owner = "L" if draw.chance(0.35) else "O"
                 rows.append((tail, type_cd, base, owner, delivered.isoformat(), None))
     for index, retired in ((2, "2023-11-30"), (17, "2024-01-31")):
@@ -116,7 +118,7 @@ def _fleet(draw: Draw) -> Rows:
     return rows
 
 
-def _routes() -> tuple[Rows, dict[tuple[str, str], tuple]]:
+def _routes() -> tuple[Rows, dict[tuple[str, str], Row]]:
     legs: list[tuple[str, str, int, str]] = []
     for base, (_, destinations) in NETWORK.items():
         for other, dist in destinations.items():
@@ -139,9 +141,9 @@ def _crew(draw: Draw) -> tuple[Rows, Rows]:
         for role, count in (("CP", 11), ("FO", 11), ("PU", 8), ("CC", 14)):
             for place in range(count):
                 crew_id = 1001 + len(rows)
-                first, last = draw.choice(GIVEN_NAMES), draw.choice(FAMILY_NAMES)
+                first, last = draw.pick(GIVEN_NAMES), draw.pick(FAMILY_NAMES)
                 hired = date(2001 if role in ("CP", "PU") else 2012, 2, 1)
-                hired += timedelta(days=draw.integer(0, 4000))
+                hired += timedelta(days=draw.between(0, 4000))
                 email: str | None = f"{first}.{last}@corvane.example".lower()
                 if draw.chance(0.12):
                     email = None
@@ -152,7 +154,7 @@ def _crew(draw: Draw) -> tuple[Rows, Rows]:
                     continue
                 held = [types[place % 2]] if place % 5 else list(types)
                 for type_cd in held:
-                    valid = date(2024, 4, 15) + timedelta(days=draw.integer(50, 500))
+                    valid = date(2024, 4, 15) + timedelta(days=draw.between(50, 500))
                     ratings.append((crew_id, type_cd, valid.isoformat()))
     return rows, ratings
 
@@ -178,7 +180,7 @@ class _Timetable:
             for aircraft in self.draw.sample(self.fleet, busy - (date_.weekday() == 5)):
                 self._rotation(date_, aircraft, used)
 
-    def _rotation(self, day: date, aircraft: tuple, used: set[int]) -> None:
+    def _rotation(self, day: date, aircraft: Row, used: set[int]) -> None:
         tail, type_cd, base = aircraft[:3]
         reach = [
             other
@@ -186,10 +188,10 @@ class _Timetable:
             if (dist >= 400) == type_cd.startswith(("J1", "M")) or type_cd in ("J90", "T50")
             if dist <= 600 or type_cd != "T50"
         ]
-        other = self.draw.choice(reach)
+        other = self.draw.pick(reach)
         team = self._team(base, type_cd, used)
         start = datetime(day.year, day.month, day.day, 5) + timedelta(
-            minutes=5 * self.draw.integer(0, 150)
+            minutes=5 * self.draw.between(0, 150)
         )
         late = self._leg(self.by_leg[base, other], tail, type_cd, start, 0, team)
         block = self.by_leg[base, other][5]
@@ -215,7 +217,7 @@ class _Timetable:
 
     def _leg(
         self,
-        route: tuple,
+        route: Row,
         tail: str,
         type_cd: str,
         sched: datetime,
@@ -233,12 +235,12 @@ class _Timetable:
             return None
         delay, cause = self._delay(late)
         out = sched + timedelta(minutes=delay)
-        enroute = route[5] + draw.integer(-8, 9)
+        enroute = route[5] + draw.between(-8, 9)
         landed = out + timedelta(minutes=enroute)
         seats_y, seats_j = self.seats[type_cd]
-        share = min(1.0, max(0.25, draw.normal(0.78, 0.16)))
+        share = min(1.0, max(0.25, 0.78 + 0.16 * draw.bell()))
         pax_y = round(seats_y * share)
-        pax_j = round(seats_j * min(1.0, max(0.0, draw.normal(0.55, 0.25))))
+        pax_j = round(seats_j * min(1.0, max(0.0, 0.55 + 0.25 * draw.bell())))
         fuel: int | None = round(route[4] * KG_PER_NM[type_cd] * (0.94 + 0.2 * draw.unit()) + 350)
         if draw.chance(0.04):
             fuel = None
@@ -246,9 +248,9 @@ class _Timetable:
         diverted = draw.chance(0.012)
         if diverted:
             spare = [row[0] for row in AIRPORTS if row[0] not in (route[2], route[3])]
-            landed += timedelta(minutes=draw.integer(25, 70))
-            place = draw.choice(spare)
-            status: tuple = ("D", cause or "72", place)
+            landed += timedelta(minutes=draw.between(25, 70))
+            place = draw.pick(spare)
+            status: Row = ("D", cause or "72", place)
         else:
             status = ("A", cause, None)
         flown = (_stamp(out), _stamp(landed))
@@ -259,9 +261,9 @@ class _Timetable:
         """Minutes off the block after schedule, with a code from 15 minutes on."""
         draw = self.draw
         carried = max(0, late - 12)
-        fresh = draw.integer(-5, 12)
+        fresh = draw.between(-5, 12)
         if draw.chance(0.2):
-            fresh = min(260, 15 + round(abs(draw.normal(0, 38))))
+            fresh = min(260, 15 + round(abs(38 * draw.bell())))
         delay = carried + fresh if carried else fresh
         if delay < 15:
             return delay, None
@@ -283,9 +285,9 @@ def _sales(draw: Draw, flights: Rows, routes: Rows) -> tuple[Rows, Rows]:
     bookings: Rows = []
     tickets: Rows = []
     codes: set[str] = set()
-    regulars = [(draw.choice(GIVEN_NAMES), draw.choice(FAMILY_NAMES)) for _ in range(40)]
+    regulars = [(draw.pick(GIVEN_NAMES), draw.pick(FAMILY_NAMES)) for _ in range(40)]
     for flight in draw.sample(flights, 520):
-        pnr = "".join(draw.choice(letters) for _ in range(6))
+        pnr = "".join(draw.pick(letters) for _ in range(6))
         if pnr in codes:
             continue
         codes.add(pnr)
@@ -293,15 +295,15 @@ def _sales(draw: Draw, flights: Rows, routes: Rows) -> tuple[Rows, Rows]:
         trip = [flight]
         later = [f for f in by_leg.get((route[3], route[2]), []) if f[3] > flight[3]]
         if later and draw.chance(0.45):
-            trip.append(draw.choice(later[:6]))
-        lead, surname = draw.choice(GIVEN_NAMES), draw.choice(FAMILY_NAMES)
+            trip.append(draw.pick(later[:6]))
+        lead, surname = draw.pick(GIVEN_NAMES), draw.pick(FAMILY_NAMES)
         if draw.chance(0.3):
-            lead, surname = draw.choice(regulars)
+            lead, surname = draw.pick(regulars)
         family = draw.weighted([1, 2, 3, 4], [58, 27, 9, 6])
         people = [lead, *draw.sample([name for name in GIVEN_NAMES if name != lead], family - 1)]
         leave = datetime.fromisoformat(flight[3])
-        ahead = round(abs(draw.normal(0, 40))) + 1
-        booked = leave - timedelta(days=ahead, minutes=draw.integer(0, 1400))
+        ahead = round(abs(40 * draw.bell())) + 1
+        booked = leave - timedelta(days=ahead, minutes=draw.between(0, 1400))
         email: str | None = f"{people[0]}.{surname}@post.example".lower()
         if draw.chance(0.1):
             email = None
@@ -317,8 +319,8 @@ def _tickets(
     draw: Draw,
     tickets: Rows,
     pnr: str,
-    flight: tuple,
-    route: tuple,
+    flight: Row,
+    route: Row,
     people: list[str],
     surname: str,
     business: bool,
@@ -343,25 +345,25 @@ def _maintenance(draw: Draw, fleet: Rows) -> Rows:
     rows: Rows = []
     remarks = ["Routine", "routine", "Bird strike", "Tyre wear", "Hydraulic leak", "N/A", None, ""]
     for tail, _, _, _, _, retired in fleet:
-        for _ in range(draw.integer(5, 11)):
+        for _ in range(draw.between(5, 11)):
             last = 500 if retired is None else 300
-            opened = date(2023, 1, 5) + timedelta(days=draw.integer(0, last))
+            opened = date(2023, 1, 5) + timedelta(days=draw.between(0, last))
             kind = draw.weighted(["A", "C", "U"], [45, 8, 47])
             if kind == "C":  # Weeks in the hangar: never while the aircraft flies the spring.
-                opened = min(opened, date(2024, 1, 31) - timedelta(days=draw.integer(0, 80)))
-            days = {"A": draw.integer(0, 2), "C": draw.integer(9, 24), "U": draw.integer(0, 6)}[
+                opened = min(opened, date(2024, 1, 31) - timedelta(days=draw.between(0, 80)))
+            days = {"A": draw.between(0, 2), "C": draw.between(9, 24), "U": draw.between(0, 6)}[
                 kind
             ]
             closed: str | None = (opened + timedelta(days=days)).isoformat()
             hours = {"A": 35, "C": 620, "U": 14}[kind] * (0.7 + 0.8 * draw.unit())
-            cost = hours * draw.integer(62, 88) + draw.integer(0, 9000)
-            tail_end: tuple = (closed, round(hours, 1), round(cost, 2))
+            cost = hours * draw.between(62, 88) + draw.between(0, 9000)
+            tail_end: Row = (closed, round(hours, 1), round(cost, 2))
             if opened > date(2024, 4, 1) and draw.chance(0.6):
                 tail_end = (None, None, None)
             elif draw.chance(0.05):
                 tail_end = (closed, round(hours, 1), None)
             text = opened.isoformat() if opened.year == 2024 else opened.strftime("%d/%m/%Y")
-            remark = draw.choice(remarks[2:5]) if kind == "U" else draw.choice(remarks)
+            remark = draw.pick(remarks[2:5]) if kind == "U" else draw.pick(remarks)
             rows.append((8001 + len(rows), tail, kind, text, *tail_end, remark))
     return rows
 

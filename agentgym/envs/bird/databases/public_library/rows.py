@@ -6,11 +6,13 @@ follow from the days a loan was late, holds from the titles people borrow most.
 
 from collections.abc import Iterator
 from datetime import date, timedelta
+from typing import Any
 
-from agentgym.envs.bird.draw import Draw
+from agentgym.core.draw import Draw
 from agentgym.envs.bird.names import FAMILY_NAMES, GIVEN_NAMES
 
-Rows = list[tuple]
+Row = tuple[Any, ...]
+Rows = list[Row]
 
 # id, name, street, opened, floor area in square metres, phone, open on Sundays
 BRANCHES: Rows = [
@@ -72,13 +74,13 @@ LAST_DAY = date(2024, 6, 28)
 def _authors(draw: Draw) -> Rows:
     rows: Rows = []
     for author_id in range(1, 141):
-        born: int | None = draw.integer(1890, 1992)
-        died = born + draw.integer(48, 92) if born is not None and born < 1950 else None
+        born: int | None = draw.between(1890, 1992)
+        died = born + draw.between(48, 92) if born is not None and born < 1950 else None
         if died is not None and died > 2022:
             died = None
         if draw.chance(0.08):
             born, died = None, None
-        rows.append((author_id, draw.choice(GIVEN_NAMES), draw.choice(FAMILY_NAMES), born, died))
+        rows.append((author_id, draw.pick(GIVEN_NAMES), draw.pick(FAMILY_NAMES), born, died))
     return rows
 
 
@@ -88,15 +90,15 @@ def _titles(draw: Draw, authors: Rows) -> tuple[Rows, Rows]:
     names: set[str] = set()
     while len(titles) < 420:
         genre = draw.weighted(GENRES, GENRE_WEIGHTS)
-        middle = draw.choice(MIDDLE) + " " if draw.chance(0.75) else ""
-        name = f"{draw.choice(FIRST)} {middle}{draw.choice(THINGS[genre])}"
+        middle = draw.pick(MIDDLE) + " " if draw.chance(0.75) else ""
+        name = f"{draw.pick(FIRST)} {middle}{draw.pick(THINGS[genre])}"
         if name in names:
             continue
         names.add(name)
         title_id = len(titles) + 1
         medium = draw.weighted(["BK", "AU", "EB", "DV"], [76, 9, 10, 5])
         lang = draw.weighted(["eng", "fra", "deu", "pol"], [88, 6, 4, 2])
-        publisher = {"fra": 8, "deu": 9}.get(lang, draw.integer(1, 5))
+        publisher = {"fra": 8, "deu": 9}.get(lang, draw.between(1, 5))
         if medium == "AU":
             publisher = 7
         elif genre == "CHI" and lang == "eng":
@@ -104,25 +106,25 @@ def _titles(draw: Draw, authors: Rows) -> tuple[Rows, Rows]:
         elif genre == "SCI" and draw.chance(0.5):
             publisher = 10
         # A handful of authors write much, most write little.
-        writer = authors[int(len(authors) * draw.unit() ** 2)]
+        writer = authors[int(len(authors) * draw.unit() * draw.unit())]
         first_year = max(1925, (writer[3] or 1940) + 24)
-        year = min(2024, max(first_year, 2024 - int(45 * draw.unit() ** 2)))
+        year = min(2024, max(first_year, 2024 - int(45 * draw.unit() * draw.unit())))
         if writer[4] is not None and draw.chance(0.5):
-            year = min(2024, max(first_year, writer[4] - draw.integer(1, 20)))
+            year = min(2024, max(first_year, writer[4] - draw.between(1, 20)))
         pages = None
         minutes = None
         if medium in ("BK", "EB"):
-            pages = draw.integer(24, 64) if genre == "CHI" else draw.integer(120, 720)
+            pages = draw.between(24, 64) if genre == "CHI" else draw.between(120, 720)
             if draw.chance(0.04):
                 pages = None
         else:
-            minutes = draw.integer(70, 190) if medium == "DV" else draw.integer(240, 1500)
+            minutes = draw.between(70, 190) if medium == "DV" else draw.between(240, 1500)
         titles.append((title_id, name, publisher, year, lang, genre, medium, pages, minutes))
         credits.append((title_id, writer[0], "A"))
         others = [author for author in authors if author[0] != writer[0]]
         for role, likely in (("A", 0.09), ("T", 0.07), ("I", 0.4 if genre == "CHI" else 0.02)):
             if draw.chance(likely):
-                credits.append((title_id, draw.choice(others)[0], role))
+                credits.append((title_id, draw.pick(others)[0], role))
     return titles, credits
 
 
@@ -135,8 +137,8 @@ def _copies(draw: Draw, titles: Rows) -> Rows:
             branch = branch_id if draw.chance(0.4) else draw.weighted(range(1, 8), BRANCH_WEIGHTS)
             first = date(max(2009, title[3]), 1, 10)
             # A title of this year is bought this year, before the loans of the summer.
-            acquired = first + timedelta(days=draw.integer(0, (date(2024, 3, 1) - first).days or 1))
-            price: int | None = draw.integer(599, 3499)
+            acquired = first + timedelta(days=draw.between(0, (date(2024, 3, 1) - first).days or 1))
+            price: int | None = draw.between(599, 3499)
             if draw.chance(0.07):
                 price = None
             status = draw.weighted(["IN", "LOST", "REP", "WD"], [89, 5, 2, 4])
@@ -151,24 +153,24 @@ def _members(draw: Draw) -> Rows:
         cat = draw.weighted(["A", "J", "S", "X"], [58, 20, 19, 3])
         years = {"A": (1960, 2003), "J": (2009, 2018), "S": (1932, 1958), "X": (1965, 1995)}[cat]
         dob: str | None = date(
-            draw.integer(*years), draw.integer(1, 12), draw.integer(1, 28)
+            draw.between(*years), draw.between(1, 12), draw.between(1, 28)
         ).isoformat()
         if draw.chance(0.06):
             dob = None
         start = date(2019 if cat == "J" else 2008, 1, 4)
-        joined = start + timedelta(days=draw.integer(0, (date(2024, 5, 31) - start).days))
+        joined = start + timedelta(days=draw.between(0, (date(2024, 5, 31) - start).days))
         text = joined.isoformat() if joined.year >= 2016 else joined.strftime("%d.%m.%Y")
-        first, last = draw.choice(GIVEN_NAMES), draw.choice(FAMILY_NAMES)
+        first, last = draw.pick(GIVEN_NAMES), draw.pick(FAMILY_NAMES)
         email: str | None = f"{first}.{last}{index}@post.example".lower()
         if draw.chance(0.2):
-            email = draw.choice([None, None, "", "none"])
+            email = draw.pick([None, None, "", "none"])
         town = None if draw.chance(0.03) else draw.weighted(TOWNS, TOWN_WEIGHTS)
         home = draw.weighted(range(1, 8), BRANCH_WEIGHTS)
         rows.append((10_001 + index, first, last, dob, cat, town, home, text, email))
     return rows
 
 
-def _joined(member: tuple) -> str:
+def _joined(member: Row) -> str:
     text: str = member[7]
     return f"{text[6:]}-{text[3:5]}-{text[:2]}" if "." in text else text
 
@@ -180,22 +182,22 @@ def _loans(draw: Draw, copies: Rows, members: Rows) -> Rows:
     joined = {member[0]: _joined(member) for member in members}
     for copy in copies:
         barcode, _, branch, acquired, _, status = copy
-        day = max(FIRST_DAY, date.fromisoformat(acquired)) + timedelta(days=draw.integer(3, 160))
-        popularity = draw.unit() ** 2
-        last: tuple | None = None
+        day = max(FIRST_DAY, date.fromisoformat(acquired)) + timedelta(days=draw.between(3, 160))
+        popularity = draw.unit() * draw.unit()
+        last: Row | None = None
         end = LAST_DAY - timedelta(days=25)
         if status in ("LOST", "WD"):
-            end = FIRST_DAY + timedelta(days=draw.integer(60, 400))
+            end = FIRST_DAY + timedelta(days=draw.between(60, 400))
         while day < end:
-            member = readers[int(len(readers) * draw.unit() ** 1.7)]
+            member = readers[int(len(readers) * draw.unit() * draw.unit())]
             if joined[member[0]] > day.isoformat():
                 day += timedelta(days=9)
                 continue
             renewals = draw.weighted([0, 1, 2, 3], [70, 18, 8, 4])
             due = day + timedelta(days=21 * (1 + renewals))
-            kept = draw.integer(3, 21) + 21 * renewals
+            kept = draw.between(3, 21) + 21 * renewals
             if draw.chance(0.17):
-                kept = (due - day).days + 1 + int(abs(draw.normal(0, 16)))
+                kept = (due - day).days + 1 + int(abs(16 * draw.bell()))
             back = day + timedelta(days=kept)
             returned: str | None = back.isoformat()
             where: int | None = (
@@ -228,13 +230,13 @@ def _fines(draw: Draw, loans: Rows, copies: Rows) -> Rows:
         if late > 0:
             drawn.append((loan[5], loan[0], "LATE", min(1200, 20 * late)))
         elif draw.chance(0.006):
-            drawn.append((loan[5], loan[0], "DMG", 50 * draw.integer(4, 24)))
+            drawn.append((loan[5], loan[0], "DMG", 50 * draw.between(4, 24)))
     rows: Rows = []
     for issued, loan_id, reason, amount in sorted(drawn):
         waived = "Y" if draw.chance(0.09) else "N"
         paid: str | None = None
         if waived == "N" and draw.chance(0.71):
-            day = date.fromisoformat(issued) + timedelta(days=int(abs(draw.normal(0, 30))))
+            day = date.fromisoformat(issued) + timedelta(days=int(abs(30 * draw.bell())))
             paid = day.isoformat() if day <= LAST_DAY else None
         rows.append((4001 + len(rows), loan_id, reason, amount, issued, paid, waived))
     return rows
@@ -244,14 +246,14 @@ def _holds(draw: Draw, titles: Rows, members: Rows) -> Rows:
     drawn: Rows = []
     wanted = [title for title in titles if title[6] != "EB"]
     for _ in range(330):
-        title = wanted[int(len(wanted) * draw.unit() ** 3)]
-        member = draw.choice(members)
+        title = wanted[int(len(wanted) * draw.unit() * draw.unit() * draw.unit())]
+        member = draw.pick(members)
         begin = max(FIRST_DAY, date.fromisoformat(_joined(member)))
-        placed = begin + timedelta(days=draw.integer(0, max(1, (LAST_DAY - begin).days - 1)))
+        placed = begin + timedelta(days=draw.between(0, max(1, (LAST_DAY - begin).days - 1)))
         status = draw.weighted(["F", "C", "E", "W"], [68, 14, 8, 10])
         ready: str | None = None
         if status in ("F", "E"):
-            day = placed + timedelta(days=1 + int(abs(draw.normal(0, 24))))
+            day = placed + timedelta(days=1 + int(abs(24 * draw.bell())))
             if day > LAST_DAY:
                 status = "W"
             else:
@@ -270,13 +272,13 @@ def _events(draw: Draw, members: Rows) -> tuple[Rows, Rows]:
     signups: Rows = []
     for index in range(105):
         kind = draw.weighted(list(PEAK), [14, 34, 18, 20, 14])
-        day = FIRST_DAY + timedelta(days=5 * index + draw.integer(0, 4))
+        day = FIRST_DAY + timedelta(days=5 * index + draw.between(0, 4))
         hour = {"TALK": 19, "STORY": 10, "CRAFT": 14, "CLUB": 17, "TECH": 11}[kind]
-        starts = f"{day.isoformat()} {hour:02d}:{draw.choice(['00', '30'])}"
+        starts = f"{day.isoformat()} {hour:02d}:{draw.pick(['00', '30'])}"
         capacity = None if kind == "CLUB" and draw.chance(0.5) else PEAK[kind]
         branch = draw.weighted(range(1, 7), BRANCH_WEIGHTS[:6])
-        name = draw.choice(EVENT_NAMES[kind])
-        minutes = draw.choice([30, 45, 60, 90, 120])
+        name = draw.pick(EVENT_NAMES[kind])
+        minutes = draw.pick([30, 45, 60, 90, 120])
         events.append((501 + index, branch, name, kind, starts, minutes, capacity))
         present = [m for m in members if _joined(m) <= day.isoformat()]
         if kind == "STORY":

@@ -5,14 +5,15 @@ on the spot and partly exported, the rest of the demand is imported, meters only
 a bill is its meters' differences at the customer's tariff.
 """
 
-import math
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
+from typing import Any
 
-from agentgym.envs.bird.draw import Draw
+from agentgym.core.draw import Draw
 from agentgym.envs.bird.names import FAMILY_NAMES, GIVEN_NAMES
 
-Rows = list[tuple]
+Row = tuple[Any, ...]
+Rows = list[Row]
 
 REGIONS: Rows = [
     ("N", "North Fells", 55.1),
@@ -76,6 +77,12 @@ FIRMS = ["Bakery", "Dairy", "Garage", "Hotel", "Nursery", "Brewery", "Clinic", "
 YEAR = 2023
 
 
+def _season(day: int) -> float:
+    """From 0 at midwinter to 1 at midsummer, by a curve any machine computes alike."""
+    away = min(1.0, abs(day - 172) / 182.5)
+    return 1.0 - away * away * (3.0 - 2.0 * away)
+
+
 def _weather(draw: Draw) -> Rows:
     """Daily irradiance with a season, and runs of dull days; the sensors fail now and then."""
     rows: Rows = []
@@ -83,10 +90,10 @@ def _weather(draw: Draw) -> Rows:
         cloud = 0.6
         for day in range(365):
             moment = date(YEAR, 1, 1) + timedelta(days=day)
-            season = 0.5 - 0.5 * math.cos(2 * math.pi * (day + 10) / 365)
+            season = _season(day)
             cloud = min(1.0, max(0.18, 0.6 * cloud + 0.4 * (0.15 + 0.85 * draw.unit()) + 0.05))
             irradiance: int | None = round(SUNSHINE[region_cd] * (900 + 6100 * season) * cloud)
-            peak: float | None = round(2 + 21 * season + draw.normal(0, 3) + 4 * (cloud - 0.6), 1)
+            peak: float | None = round(2 + 21 * season + 3 * draw.bell() + 4 * (cloud - 0.6), 1)
             if draw.chance(0.012):
                 irradiance = None
             if draw.chance(0.015):
@@ -97,19 +104,19 @@ def _weather(draw: Draw) -> Rows:
 
 def _customers(draw: Draw) -> Rows:
     rows: Rows = []
-    for index in range(104):
+    for index in range(101):
         kind = draw.weighted(["R", "C", "I"], [76, 18, 6]) if index > 3 else "RCIR"[index]
-        family = draw.choice(FAMILY_NAMES)
+        family = draw.pick(FAMILY_NAMES)
         if kind == "R":
             name, tariff = (
-                f"{draw.choice(GIVEN_NAMES)} {family}",
+                f"{draw.pick(GIVEN_NAMES)} {family}",
                 draw.weighted(["R1", "R2", "R3"], [55, 33, 12]),
             )
         elif kind == "C":
-            name, tariff = f"{family} {draw.choice(FIRMS)}", draw.weighted(["C1", "C2"], [64, 36])
+            name, tariff = f"{family} {draw.pick(FIRMS)}", draw.weighted(["C1", "C2"], [64, 36])
         else:
-            name, tariff = f"{family} {draw.choice(['Foundry', 'Mills', 'Ceramics'])} Ltd", "I1"
-        since = date(2009, 2, 1) + timedelta(days=draw.integer(0, 4900))
+            name, tariff = f"{family} {draw.pick(['Foundry', 'Mills', 'Ceramics'])} Ltd", "I1"
+        since = date(2009, 2, 1) + timedelta(days=draw.between(0, 4900))
         method = None if draw.chance(0.05) else draw.weighted(PAY, [42, 9, 5, 22, 6, 10, 4])
         paperless = int(draw.chance(0.63))
         rows.append((2001 + index, name, kind, tariff, since.isoformat(), method, paperless))
@@ -125,10 +132,11 @@ def _sites(draw: Draw, customers: Rows) -> Rows:
             count = 0  # Signed up, not connected yet.
         for _ in range(count):
             sub = draw.weighted(range(1, 11), [6, 4, 18, 10, 24, 12, 5, 13, 3, 5])
-            roof: float | None = {"R": 58.0, "C": 420.0, "I": 2900.0}[customer[2]]
-            roof = round(roof * (0.6 + 0.8 * draw.unit()), 1) if draw.chance(0.93) else None
-            address = f"{draw.integer(1, 180)} {draw.choice(LANES)}"
-            town = draw.choice(TOWNS[region_of[sub]])
+            usual = {"R": 58.0, "C": 420.0, "I": 2900.0}[customer[2]]
+            area = round(usual * (0.6 + 0.8 * draw.unit()), 1)
+            roof = area if draw.chance(0.93) else None
+            address = f"{draw.between(1, 180)} {draw.pick(LANES)}"
+            town = draw.pick(TOWNS[region_of[sub]])
             rows.append((301 + len(rows), customer[0], sub, address, town, roof))
     return rows
 
@@ -143,14 +151,14 @@ def _installations(draw: Draw, sites: Rows, kinds: dict[int, str]) -> tuple[Rows
         if draw.chance(0.12):
             continue  # A customer of the grid only.
         model = draw.weighted([1, 2, 3, 4], [30, 28, 26, 16])
-        count = {"R": draw.integer(6, 22), "C": draw.integer(40, 160), "I": draw.integer(400, 1400)}
-        placed = date(2012, 3, 1) + timedelta(days=draw.integer(0, 3900))
-        tilt: int | None = draw.choice([15, 20, 30, 30, 35, 40]) if draw.chance(0.9) else None
-        azimuth: int | None = draw.choice([90, 135, 180, 180, 180, 225, 270])
+        count = {"R": draw.between(6, 22), "C": draw.between(40, 160), "I": draw.between(400, 1400)}
+        placed = date(2012, 3, 1) + timedelta(days=draw.between(0, 3900))
+        tilt: int | None = draw.pick([15, 20, 30, 30, 35, 40]) if draw.chance(0.9) else None
+        azimuth: int | None = draw.pick([90, 135, 180, 180, 180, 225, 270])
         removed: str | None = None
         first = model
         if placed.year < 2016 and draw.chance(0.4):
-            gone = date(2021, 5, 1) + timedelta(days=draw.integer(0, 500))
+            gone = date(2021, 5, 1) + timedelta(days=draw.between(0, 500))
             removed, first = gone.isoformat(), 1
         where = (tilt, azimuth)
         units = count[kind]
@@ -165,9 +173,9 @@ def _installations(draw: Draw, sites: Rows, kinds: dict[int, str]) -> tuple[Rows
             (len(rows) + 1, site[0], inverter, number, placed.isoformat(), None, None, None)
         )
         if kind == "R" and draw.chance(0.3):
-            added = placed + timedelta(days=draw.integer(30, 800))
+            added = placed + timedelta(days=draw.between(30, 800))
             if added.year < YEAR:
-                cell = draw.choice([8, 9])
+                cell = draw.pick([8, 9])
                 rows.append((len(rows) + 1, site[0], cell, 1, added.isoformat(), None, None, None))
     return rows, peak
 
@@ -185,14 +193,14 @@ class _Year:
             key = (region_cd, int(day[5:7]))
             self.sun[key] = self.sun.get(key, 0.0) + (irradiance or 2500) / 1000
 
-    def meter(self, site: tuple, kind: str, tariff: tuple, region: str, peak: float | None) -> None:
+    def meter(self, site: Row, kind: str, tariff: Row, region: str, peak: float | None) -> None:
         draw = self.draw
         unit = "MWh" if kind == "I" else "kWh"
         channels = ["IMP"] if peak is None else ["IMP", "EXP", "GEN"]
-        registers = {name: float(draw.integer(900, 60_000)) for name in channels}
+        registers = {name: float(draw.between(900, 60_000)) for name in channels}
         mean, spread = DEMAND[kind]
-        demand = max(0.3 * mean, draw.normal(mean, spread * mean))
-        performance = min(0.92, max(0.55, draw.normal(0.78, 0.06)))
+        demand = max(0.3 * mean, mean + spread * mean * draw.bell())
+        performance = min(0.92, max(0.55, 0.78 + 0.06 * draw.bell()))
         for name in channels:
             self.meters.append((f"{name[0]}{site[0]}", site[0], name, unit))
         self._read(site, registers, unit, date(YEAR, 1, 1))
@@ -212,22 +220,22 @@ class _Year:
             exported = round(moved["EXP"]) if peak is not None else 0
             self._bill(site, tariff, month, after, round(moved["IMP"]), exported)
 
-    def _read(self, site: tuple, registers: dict[str, float], unit: str, day: date) -> None:
+    def _read(self, site: Row, registers: dict[str, float], unit: str, day: date) -> None:
         quality = self.draw.weighted(["A", "E"], [93, 7])
         for name, value in registers.items():
             shown = value / 1000 if unit == "MWh" else value
             self.readings.append((f"{name[0]}{site[0]}", day.isoformat(), shown, quality))
 
     def _bill(
-        self, site: tuple, tariff: tuple, month: int, after: date, bought: int, sold: int
+        self, site: Row, tariff: Row, month: int, after: date, bought: int, sold: int
     ) -> None:
         draw = self.draw
         days = (after - date(YEAR, month, 1)).days
         amount = round(bought * tariff[2] - sold * tariff[3] + days * tariff[4])
         due = after + timedelta(days=20)
-        paid: str | None = (after + timedelta(days=draw.integer(4, 20))).isoformat()
+        paid: str | None = (after + timedelta(days=draw.between(4, 20))).isoformat()
         if draw.chance(0.12):
-            paid = (due + timedelta(days=1 + int(abs(draw.normal(0, 18))))).isoformat()
+            paid = (due + timedelta(days=1 + int(abs(18 * draw.bell())))).isoformat()
         if draw.chance(0.02 + 0.01 * month * (month > 10)):
             paid = None
         bill_id = 600_001 + len(self.bills)
@@ -242,31 +250,31 @@ def _outages(draw: Draw) -> Rows:
     while moment.year == YEAR:
         sub = draw.weighted(range(1, 11), [16, 14, 8, 9, 7, 8, 6, 12, 15, 3])
         planned = draw.chance(0.28)
-        minutes = draw.integer(60, 300) if planned else 12 + int(abs(draw.normal(0, 150)))
+        minutes = draw.between(60, 300) if planned else 12 + int(abs(150 * draw.bell()))
         cause = "MNT" if planned else draw.weighted(causes, [30, 22, 8, 10, 20, 10])
         end: str | None = (moment + timedelta(minutes=minutes)).strftime("%Y-%m-%d %H:%M")
         if draw.chance(0.03):
             end = None
         start = moment.strftime("%Y-%m-%d %H:%M")
-        hit = 10 + int(abs(draw.normal(0, 700)))
+        hit = 10 + int(abs(700 * draw.bell()))
         rows.append((len(rows) + 1, sub, start, end, cause, hit, "Y" if planned else "N"))
-        moment += timedelta(minutes=draw.integer(400, 7000))
+        moment += timedelta(minutes=draw.between(400, 7000))
     return rows
 
 
 def _visits(draw: Draw, sites: Rows) -> Rows:
     """Technicians' visits; the contractor's log of the first half-year has day/month/year."""
-    crew = [f"{draw.choice(GIVEN_NAMES)[0]}. {family}" for family in draw.sample(FAMILY_NAMES, 7)]
+    crew = [f"{draw.pick(GIVEN_NAMES)[0]}. {family}" for family in draw.sample(FAMILY_NAMES, 7)]
     drawn: list[date] = sorted(
-        date(YEAR, 1, 2) + timedelta(days=draw.integer(0, 360)) for _ in range(190)
+        date(YEAR, 1, 2) + timedelta(days=draw.between(0, 360)) for _ in range(190)
     )
     rows: Rows = []
     for index, day in enumerate(drawn):
-        site = sites[int(len(sites) * draw.unit() ** 1.6)]
+        site = sites[int(len(sites) * draw.unit() * draw.unit() * draw.unit())]
         text = day.strftime("%d/%m/%Y") if day.month < 7 else day.isoformat()
-        minutes: int | None = 15 * draw.integer(2, 18) if draw.chance(0.93) else None
-        fault = draw.weighted(FAULTS, [20, 10, 13, 9, 8, 9, 5, 14, 12])
-        cost = 4500 + 95 * (minutes or 60) + (draw.integer(0, 40_000) if fault else 0)
+        minutes: int | None = 15 * draw.between(2, 18) if draw.chance(0.93) else None
+        fault = draw.weighted(FAULTS, [18, 10, 12, 8, 8, 8, 14, 12, 10])
+        cost = 4500 + 95 * (minutes or 60) + (draw.between(0, 40_000) if fault else 0)
         tech = draw.weighted(crew, [26, 20, 16, 14, 11, 8, 5])
         rows.append((7001 + index, site[0], text, tech, minutes, fault, cost))
     return rows
