@@ -51,6 +51,9 @@ class AgentKind:
 KINDS = (
     AgentKind("expert", "agentgym.agents.expert:ExpertAgent", "", "the environment's own expert"),
     AgentKind("random", "agentgym.agents.random:RandomAgent", "", "draws from what can be done"),
+    AgentKind(
+        "rule", "agentgym.agents.rule:RuleAgent", "", "the environment's rule, if it has one"
+    ),
     AgentKind("human", "agentgym.agents.human:HumanAgent", "", "you, at the terminal"),
     AgentKind("replay", "agentgym.agents.replay:ReplayAgent", "PATH", "a record's actions again"),
     AgentKind(
@@ -73,7 +76,7 @@ def build_agent(text: str, **options: Any) -> Agent | ChatAgent:
     """Build an agent from text.
 
     Args:
-        text: "expert", "random", "human", "replay:PATH", "openai:MODEL", "hf:MODEL",
+        text: "expert", "random", "rule", "human", "replay:PATH", "openai:MODEL", "hf:MODEL",
             "llamacpp:MODEL", "vllm:MODEL" or "my_package.module:MyAgent".
         options: the class's own options; they go before those in the text.
 
