@@ -146,7 +146,7 @@ class WebShopEnv(TextEnv):
 
     def _info(self) -> dict[str, Any]:
         """Say why, once something has been bought."""
-        return {} if self.result is None else {"reward": self.result._asdict()}
+        return {} if self.result is None else {"purchase": self.result._asdict()}
 
     def _make_expert(self) -> Expert:
         return Shopper(self.stock, self.session, self.goal, self.nouns)

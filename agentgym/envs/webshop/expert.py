@@ -105,16 +105,14 @@ class Shopper(Expert):
 
     def _search(self, found: Find) -> Move:
         goal = self._goal
-        parts = [f"{goal.query or 'this'}"]
+        wish = goal.query or "this"
         if goal.attributes:
-            parts.append(f"that should be {_join(goal.attributes)}")
+            wish += f" that should be {_join(goal.attributes)}"
         if goal.options:
-            parts.append(f"in {_join(_values(goal))}")
+            wish += f", in {_join(_values(goal))}"
         if goal.price_upper < NO_LIMIT:
-            parts.append(f"for at most ${goal.price_upper:.2f}")
-        thought = (
-            f"I am asked for {', '.join(parts)}. I search for the words that say most about it."
-        )
+            wish += f", for at most ${goal.price_upper:.2f}"
+        thought = f"I am asked for {wish}. I search for the words that say most about it."
         return thought, f"search[{found.words}]"
 
     def _among_results(self, found: Find) -> Move:
@@ -125,7 +123,7 @@ class Shopper(Expert):
             self._looked = True
             thought = (
                 f"{other.asin} stands high among the results and is the right kind of thing, so I "
-                f"look at it first: {shorten(other.title, 60)} for {other.price_tag}."
+                f"look at it first: {shorten(other.title, 60)} for {_price(other)}."
             )
             return thought, _click(other.asin)
         if session.number < page:
@@ -139,7 +137,7 @@ class Shopper(Expert):
         product = found.product
         thought = (
             f"{product.asin}, {shorten(product.title, 80)}, is what I am looking for, and at "
-            f"{product.price_tag} it can be had within the price, so I open it."
+            f"{_price(product)} it can be had for what I may spend, so I open it."
         )
         return thought, _click(product.asin)
 
@@ -257,6 +255,10 @@ def _values(goal: Goal) -> list[str]:
 
 def _join(items: tuple[str, ...] | list[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def _price(product: Product) -> str:
+    return " to ".join(f"${price:.2f}" for price in product.pricing[:2])
 
 
 def _click(label: str) -> str:
