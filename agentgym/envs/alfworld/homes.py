@@ -138,7 +138,10 @@ class _Stock:
         places = starting_places(
             self._room, game.type, game.object, game.target, "hidden" in game.twists
         )
-        for i, place in enumerate(self._spread(places, count)):
+        spread = self._spread(places, count)
+        if "ready" in game.twists and not stays(state, spread[0]):
+            spread[0] = draw.pick([place for place in places if stays(state, place)])
+        for i, place in enumerate(spread):
             ready = i == 0 and "ready" in game.twists
             yield self._lay(game.object, place, (state,) if ready else before)
 
@@ -165,9 +168,14 @@ class _Stock:
                 break
         self._taken.add(identifier)
         properties = PROPERTIES[kind]
-        if place.kind == "Fridge" and kind in CAN["coolable"]:
-            states = ("iscool",)
+        if place.kind == "Fridge" and kind in CAN["coolable"] and "iscool" not in states:
+            states = (*states, "iscool")
         return Thing(identifier, kind, place.id, properties + states)
+
+
+def stays(state: str, place: Receptacle) -> bool:
+    """Whether a thing that lies there can be in a state: nothing hot lies in a fridge."""
+    return state != "ishot" or place.kind != "Fridge"
 
 
 def fillers(room: str, kind: str, target: str) -> list[str]:

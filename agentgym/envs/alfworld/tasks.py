@@ -19,7 +19,15 @@ from typing import Any
 from agentgym.core.draw import Draw
 from agentgym.core.task import TaskSet
 from agentgym.envs.alfworld.contents import HABITS
-from agentgym.envs.alfworld.homes import LOOK, OPPOSITE, STATES, TWO, fillers, starting_places
+from agentgym.envs.alfworld.homes import (
+    LOOK,
+    OPPOSITE,
+    STATES,
+    TWO,
+    fillers,
+    starting_places,
+    stays,
+)
 from agentgym.envs.alfworld.kinds import CAN, FITS, LAMP
 from agentgym.envs.alfworld.layouts import Layout, layout
 
@@ -93,6 +101,7 @@ class _Maker:
         self.draw = Draw("alfworld mini 1")
         self._asked: set[tuple[str, ...]] = set()
         self._pairs: set[Pair] = set()
+        self._homes: set[str] = set()
 
     def rows(self, split: str, kind: str, wanted: int, unseen: list[str]) -> list[Row]:
         """Return tasks of one type; train tasks come first, as eval tasks depend on them."""
@@ -116,11 +125,13 @@ class _Maker:
         target = draw.pick(pairs)[1]
         twists = _twists(draw, kind, thing, target, home)
         asked = (home.name, kind, thing, target)
-        if twists is None or asked in self._asked:
+        strange = split == "eval" and not unseen and home.name not in self._homes
+        if twists is None or strange or asked in self._asked:
             return None
         self._asked.add(asked)
         if split == "train":
             self._pairs.add((thing, target))
+            self._homes.add(home.name)
         return {
             "home": home.name,
             "type": kind,
@@ -172,7 +183,11 @@ def _twists(draw: Draw, kind: str, thing: str, target: str, home: Layout) -> lis
         "opposite": 0.25 if state in OPPOSITE and _turns(thing, state) else 0.0,
         "crowded": 0.3 if len(fillers(home.room, thing, target)) > 2 else 0.0,
     }
-    return [twist for twist, chance in chances.items() if draw.chance(chance)]
+    twists = [twist for twist, chance in chances.items() if draw.chance(chance)]
+    places = behind_doors if "hidden" in twists else in_the_open
+    if "ready" in twists and not any(stays(state, place) for place in places):
+        twists.remove("ready")
+    return twists
 
 
 def _turns(thing: str, state: str) -> bool:
