@@ -3,7 +3,8 @@
 It takes the domain and the grammar from the installed `alfworld` package and plays on TextWorld's
 PDDL engine, as ALFWorld does, except that a game comes from a `Problem` and not from a file. The
 older vocabulary (see `words.py`) is made by undoing what alfworld 0.4 changed in the published
-games: three texts, and the help action.
+games: three texts, and the help action. The installation compiles two C and C++ projects, for about
+ten minutes.
 """
 
 from __future__ import annotations
@@ -51,8 +52,7 @@ class Original:
             wrapper = import_module("alfworld.agents.environment.alfred_tw_env")
         except ImportError as error:
             raise MissingExtra(
-                "the original ALFWorld is not installed: pip install 'agentgym[alfworld-original]' "
-                f"(it compiles two C and C++ projects, for about ten minutes) ({error})"
+                "the original ALFWorld", "alfworld-original", error.name or ""
             ) from error
         domain, grammar = _logic(words)
         self._data = {
