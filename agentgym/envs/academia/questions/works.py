@@ -38,12 +38,8 @@ class ClosestCollaborator(Question):
         """Return an author with three co-authors or more, one of them ahead."""
         author = any_author(net, draw)
         shared = net.together[author]
-        fit = 3 <= len(shared) <= MOST_CALLS - 2
-        return (
-            {"author": author}
-            if fit and top({a: len(papers) for a, papers in shared.items()})
-            else None
-        )
+        ahead = top({other: len(papers) for other, papers in shared.items()})
+        return {"author": author} if ahead and 3 <= len(shared) <= MOST_CALLS - 2 else None
 
     def answer(self, net: Network, args: Args) -> Spec:
         """Return who it is."""
