@@ -1,0 +1,1 @@
+"""Weather: answer questions about temperature, rain, snow and air by calling functions."""
