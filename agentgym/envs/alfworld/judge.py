@@ -23,7 +23,7 @@ class Judge:
     Args:
         goal: the formula.
         objects: the type of every id.
-        fixed: the facts that cannot change.
+        fixed: the facts that cannot change, by predicate.
         changing: the predicates whose facts can.
 
     Raises:
@@ -34,16 +34,13 @@ class Judge:
         self,
         goal: Term,
         objects: Mapping[str, str],
-        fixed: Iterable[Fact],
+        fixed: Mapping[str, Collection[Fact]],
         changing: Collection[str],
     ) -> None:
         self._objects, self._changing = objects, changing
-        self._fixed = set(fixed)
-        self._by_predicate: dict[str, list[Fact]] = {}
-        for fact in self._fixed:
-            self._by_predicate.setdefault(fact[0], []).append(fact)
-        for facts in self._by_predicate.values():
-            facts.sort()
+        self._fixed = fixed
+        self._sets: dict[str, frozenset[Fact]] = {}
+        self._by_value: dict[tuple[str, int], dict[str, list[Fact]]] = {}
         self.holds: Test = _test(self._ground(goal, {}))
 
     def _ground(self, term: Term, given: Mapping[str, str]) -> object:
@@ -65,7 +62,13 @@ class Judge:
         if head == "=":
             return len(names) == 2 and names[0] == names[1]
         fact = (head, *names)
-        return fact if head in self._changing else fact in self._fixed
+        return fact if head in self._changing else fact in self._set(head)
+
+    def _set(self, predicate: str) -> frozenset[Fact]:
+        found = self._sets.get(predicate)
+        if found is None:
+            found = self._sets[predicate] = frozenset(self._fixed.get(predicate, ()))
+        return found
 
     def _all(self, parts: Iterable[Term], given: Mapping[str, str]) -> object:
         # What is settled without a search comes first: it often decides.
@@ -97,46 +100,43 @@ class Judge:
             yield given
             return
         (name, kind), *others = variables
-        needs = _conjuncts(body)
+        needs = [n for n in _conjuncts(body) if name in n and n[0] not in self._changing]
         for value in self._candidates(name, kind, needs, given):
-            case = {**given, name: value}
-            if all(self._possible(need, case) for need in needs):
-                yield from self._cases(others, body, case)
+            yield from self._cases(others, body, {**given, name: value})
 
     def _candidates(
         self, name: str, kind: str, needs: list[Fact], given: Mapping[str, str]
-    ) -> list[str]:
-        """Return the ids a variable may stand for; any needed fixed fact narrows them."""
-        found: list[str] | None = None
+    ) -> Iterable[str]:
+        """Return the ids a variable may stand for with what is needed of it being so, in order."""
+        found: set[str] | None = None
         for need in needs:
-            if name not in need or need[0] in self._changing:
-                continue
+            known = [given.get(part, part) for part in need]
             place = need.index(name)
-            values = [
+            values = {
                 fact[place]
-                for fact in self._by_predicate.get(need[0], ())
+                for fact in self._matching(known)
                 if len(fact) == len(need)
-                and all(
-                    _matches(part, value, given) for part, value in zip(need, fact, strict=True)
-                )
-            ]
-            if found is None or len(values) < len(found):
-                found = values
+                and all(k == v or k[0] == "?" for k, v in zip(known, fact, strict=True))
+            }
+            found = values if found is None else found & values
         if found is None:
-            found = list(self._objects)
+            found = set(self._objects)
         # Every type is one of objects, as in the domain's hierarchy.
-        ids = [i for i in found if kind in ("object", self._objects.get(i))]
-        return list(dict.fromkeys(ids))
+        return sorted(i for i in found if kind in ("object", self._objects.get(i)))
 
-    def _possible(self, need: Fact, given: Mapping[str, str]) -> bool:
-        fact = tuple(given.get(part, part) for part in need)
-        open_ = need[0] in self._changing or any(part.startswith("?") for part in fact)
-        return open_ or fact in self._fixed
-
-
-def _matches(part: str, value: str, given: Mapping[str, str]) -> bool:
-    known = given.get(part, part)
-    return known.startswith("?") or known == value
+    def _matching(self, known: list[str]) -> Collection[Fact]:
+        """Return the fixed facts of a predicate, narrowed down by one of the ids that are known."""
+        facts = self._fixed.get(known[0], ())
+        for place, part in enumerate(known[1:], 1):
+            if part[0] != "?":
+                index = self._by_value.get((known[0], place))
+                if index is None:
+                    index = self._by_value[known[0], place] = {}
+                    for fact in facts:
+                        if len(fact) > place:
+                            index.setdefault(fact[place], []).append(fact)
+                return index.get(part, [])
+        return facts
 
 
 @lru_cache(maxsize=1024)

@@ -21,22 +21,24 @@ def name_all(ids: Iterable[str]) -> dict[str, str]:
     {'mug_bar_1': 'mug 2', 'mug_bar_2': 'mug 1', 'sink_bar_1_bar_sinkbasin': 'sinkbasin 1'}
     """
     ordered = sorted(ids)
-    left = Counter(kind for i in ordered if (kind := _kind(i)) is not None)
+    kinds = [_kind(i) for i in ordered]
+    left = Counter(kinds)
     names = {}
-    for identifier in ordered:
-        kind = _kind(identifier)
-        if kind is None:
-            names[identifier] = f"{_plain(identifier)} "
-        else:
+    for identifier, kind in zip(ordered, kinds, strict=True):
+        if kind:
             names[identifier] = f"{kind} {left[kind]}"
             left[kind] -= 1
+        else:
+            names[identifier] = f"{_plain(identifier)} "
     return names
 
 
-def _kind(identifier: str) -> str | None:
-    first, bar, _ = _plain(identifier).partition("|")
+def _kind(identifier: str) -> str:
+    """Return what an id is one of, or "" where it does not say."""
+    first, bar, _ = identifier.partition("_bar_")
     if not bar:
-        return None
+        return ""
+    first = _plain(first) if "_" in first else first
     return first + "basin" if "basin" in identifier else first
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from agentgym.envs.alfworld import pddl
 from agentgym.envs.alfworld.names import name_all
@@ -117,22 +117,24 @@ class Problem:
         where: dict[str, str] = {}
         for r in receptacles:
             rid, rtype, place = r.id.lower(), f"{r.kind.lower()}type", r.location.lower()
-            objects |= {rtype: "rtype", rid: "receptacle", place: "location"}
+            objects[rtype], objects[rid], objects[place] = "rtype", "receptacle", "location"
             where[rid] = place
-            facts += [("receptacletype", rid, rtype), ("receptacleatlocation", rid, place)]
-            facts += [("openable", rid)] * r.openable + [("opened", rid)] * r.opened
+            facts += (("receptacletype", rid, rtype), ("receptacleatlocation", rid, place))
+            if r.openable:
+                facts.append(("openable", rid))
+            if r.opened:
+                facts.append(("opened", rid))
         for thing in things:
             oid, otype, inside = thing.id.lower(), f"{thing.kind.lower()}type", thing.inside.lower()
-            objects |= {otype: "otype", oid: "object"}
-            facts += [("objecttype", oid, otype), ("inreceptacle", oid, inside)]
-            facts += [("objectatlocation", oid, where[inside])]
+            objects[otype], objects[oid] = "otype", "object"
+            facts += (("objecttype", oid, otype), ("inreceptacle", oid, inside))
+            facts.append(("objectatlocation", oid, where[inside]))
             facts += [(name, oid) for name in thing.properties]
-        for rkind, okind in contains:
-            rtype, otype = f"{rkind.lower()}type", f"{okind.lower()}type"
-            objects |= {rtype: "rtype", otype: "otype"}
-            facts.append(("cancontain", rtype, otype))
+        fits = _fits(tuple(contains))
+        for _, rtype, otype in fits:
+            objects[rtype], objects[otype] = "rtype", "otype"
         objects[start.lower()] = "location"
-        facts.append(("atlocation", AGENT, start.lower()))
+        facts += (*fits, ("atlocation", AGENT, start.lower()))
         return cls(objects, tuple(facts), goal, task, kind)
 
     @classmethod
@@ -179,6 +181,12 @@ class Problem:
     def of(self, predicate: str) -> list[Fact]:
         """Return the facts of one predicate (in lower case), in order."""
         return [fact for fact in self.facts if fact[0] == predicate]
+
+
+@lru_cache(maxsize=256)
+def _fits(contains: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str, str], ...]:
+    """Return what may be put where as facts; games in one home share them."""
+    return tuple(("cancontain", f"{r.lower()}type", f"{o.lower()}type") for r, o in contains)
 
 
 def _missing_constants(objects: Mapping[str, str]) -> dict[str, str]:

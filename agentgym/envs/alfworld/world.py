@@ -7,7 +7,7 @@ the order of the ids as text, which is the order in which the original lists thi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from agentgym.envs.alfworld.judge import Judge
 from agentgym.envs.alfworld.pddl import MalformedPddl
@@ -22,8 +22,7 @@ CHANGING = frozenset(
 """The predicates whose facts can change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A receptacle one can stand at.
 
     Attributes:
@@ -47,8 +46,7 @@ class Place:
     cools: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A thing.
 
     Attributes:
@@ -80,7 +78,7 @@ class World:
     def __init__(self, problem: Problem, words: Words) -> None:
         self.words, self.names = words, problem.names
         by_predicate: dict[str, list[Fact]] = {}
-        for fact in sorted(set(problem.facts)):
+        for fact in dict.fromkeys(problem.facts):
             by_predicate.setdefault(fact[0], []).append(fact)
         self._facts = by_predicate
         at = by_predicate.get("atlocation", [])
@@ -88,8 +86,7 @@ class World:
             raise MalformedPddl(f"a game has one agent at one location; here are {len(at)}")
         self.agent = at[0][1]
         self.start = frozenset(f for name in CHANGING for f in by_predicate.get(name, ()))
-        fixed = (f for name, facts in by_predicate.items() if name not in CHANGING for f in facts)
-        self.done = Judge(problem.goal, problem.objects, fixed, CHANGING).holds
+        self.done = Judge(problem.goal, problem.objects, by_predicate, CHANGING).holds
         types = _grouped(by_predicate.get("objecttype", ()))
         self.items = self._items(types)
         self.places = self._places(types)
@@ -118,7 +115,7 @@ class World:
             for fact in facts.get(name, ()):
                 marks.setdefault(fact[1], set()).add(name)
         inside: dict[str, list[str]] = {}
-        for _, inner, outer in facts.get("inreceptacleobject", ()):
+        for _, inner, outer in sorted(facts.get("inreceptacleobject", ())):
             inside.setdefault(outer, []).append(self.names[inner])
         ids = {*types, *marks}
         ids |= {f[1] for name in ("inreceptacle", "objectatlocation") for f in facts.get(name, ())}
@@ -138,17 +135,21 @@ class World:
     def _places(self, types: dict[str, set[str]]) -> tuple[Place, ...]:
         kinds = _grouped(self._facts.get("receptacletype", ()))
         openable = {fact[1] for fact in self._facts.get("openable", ())}
+        of_type: dict[str, list[str]] = {}
+        for i, own in types.items():
+            for otype in own:
+                of_type.setdefault(otype, []).append(i)
         fits = _grouped(self._facts.get("cancontain", ()))
         accepted = {
-            rtype: frozenset(i for i, own in types.items() if not own.isdisjoint(otypes))
+            rtype: frozenset(i for otype in otypes for i in of_type.get(otype, ()))
             for rtype, otypes in fits.items()
         }
-        places = []
-        for _, i, location in self._facts.get("receptacleatlocation", ()):
+        places, none = [], frozenset[str]()
+        for _, i, location in sorted(self._facts.get("receptacleatlocation", ())):
             own = kinds.get(i, set())
-            accepts = frozenset[str]().union(*(accepted.get(k, frozenset()) for k in own))
-            if len(own) == 1:  # share what all of a kind accept
-                accepts = accepted.get(next(iter(own)), frozenset())
+            accepts = none.union(*(accepted.get(rtype, none) for rtype in own))
+            if len(own) == 1:  # all of a kind share what they accept
+                accepts = accepted.get(next(iter(own)), none)
             tools = (name in own for name in ("sinkbasintype", "microwavetype", "fridgetype"))
             places.append(Place(i, self.names[i], location, i in openable, accepts, *tools))
         return tuple(places)
