@@ -35,6 +35,11 @@ BUILTIN = (
         extra="sciworld",
         modules=("scienceworld",),
     ),
+    EnvCard(
+        "agentgym/ALFWorld-v0",
+        "agentgym.envs.alfworld.env:AlfworldEnv",
+        "Do a household task in a room of a home: find, carry, clean, heat, cool, light.",
+    ),
 )
 
 for _card in BUILTIN:
