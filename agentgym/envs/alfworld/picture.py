@@ -61,8 +61,12 @@ def picture_of(problem: Problem, engine: Engine, note: str) -> Pixels:
 
 
 def sketch_of(problem: Problem, engine: Engine) -> str:
-    """Return a game as lines of text; see `sketch`."""
-    return sketch(scene_of(inventory(problem), engine))
+    """Return a game as lines of text: the goal, what is carried, and then as `sketch` has it."""
+    scene = scene_of(inventory(problem), engine)
+    carried = described(scene, scene.held) if scene.held else "nothing"
+    return f"Goal: {problem.task}\nYou carry {carried}. In the room (@ is where you are):\n" + (
+        sketch(scene)
+    )
 
 
 def _wanted(problem: Problem) -> str:
