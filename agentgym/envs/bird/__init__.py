@@ -1,0 +1,1 @@
+"""BIRD: questions to answer in SQL, over real databases that can only be read."""

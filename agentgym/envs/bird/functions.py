@@ -1,0 +1,82 @@
+"""SQLite's functions that look at the clock, or take their time, with that taken out.
+
+The same query must give the same rows tomorrow, so "now" is a day that never changes; and
+`printf('%.*c', 2000000000, 'x')` works for half a minute in a single step, so widths are bounded.
+The functions here stand in for SQLite's own under their names and ask SQLite itself once the
+arguments are fit; what they return is kept, since a table holds few different dates.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from functools import lru_cache
+from typing import Any
+
+NOW = "2024-06-30 12:00:00"
+"""What "now", CURRENT_DATE, CURRENT_TIME and CURRENT_TIMESTAMP mean."""
+
+KEPT = 20_000
+"""Results kept a function, for each connection."""
+
+# Where the first argument that is a time stands.
+_TIME_AT = {"date": 0, "time": 0, "datetime": 0, "julianday": 0, "unixepoch": 0, "strftime": 1}
+_WIDE = re.compile(r"%[^a-zA-Z%]*(?:\*|\d{4})")
+_CURRENT = {"current_date": NOW[:10], "current_time": NOW[11:], "current_timestamp": NOW}
+
+
+def tame(connection: sqlite3.Connection) -> None:
+    """Replace the functions of a connection that look at the clock or work without bounds."""
+    helper = sqlite3.connect(":memory:", check_same_thread=False)
+    for name, place in _TIME_AT.items():
+        connection.create_function(name, -1, _pinned(helper, name, place), deterministic=True)
+    for name in ("printf", "format"):
+        connection.create_function(name, -1, _bounded(helper), deterministic=True)
+    for name, value in _CURRENT.items():
+        connection.create_function(name, 0, lambda value=value: value, deterministic=True)
+
+
+def _pinned(helper: sqlite3.Connection, name: str, place: int) -> Any:
+    @lru_cache(maxsize=KEPT)
+    def evaluate(*arguments: Any) -> Any:
+        given = list(arguments)
+        if len(given) <= place:
+            given.append(NOW)  # no time at all means now, as well
+        given = [NOW if isinstance(a, str) and a.strip().lower() == "now" else a for a in given]
+        marks = ", ".join("?" * len(given))
+        try:
+            return helper.execute(f"SELECT {name}({marks})", given).fetchone()[0]
+        except sqlite3.Error:  # a function this SQLite does not have, or too many arguments
+            return None
+
+    def function(*arguments: Any) -> Any:
+        # 1 and 1.0 are one key of a cache but two values to strftime.
+        return evaluate(*[a if type(a) is not float else _Float(a) for a in arguments])
+
+    return function
+
+
+def _bounded(helper: sqlite3.Connection) -> Any:
+    @lru_cache(maxsize=KEPT)
+    def evaluate(*arguments: Any) -> Any:
+        if arguments and _WIDE.search(str(arguments[0])):
+            raise ValueError("a width of printf may have three digits")
+        marks = ", ".join("?" * len(arguments))
+        return helper.execute(f"SELECT printf({marks})", arguments).fetchone()[0]
+
+    def function(*arguments: Any) -> Any:
+        return evaluate(*[a if type(a) is not float else _Float(a) for a in arguments])
+
+    return function
+
+
+class _Float(float):
+    """A float that is not equal to the whole number of its value."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Float) and float.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return hash((float(self), "float"))
