@@ -50,7 +50,9 @@ class Trait:
         """
         parts = [part.strip() for part in text.split("|")]
         mark, phrase = parts[0][0], parts[0].lstrip("+~")
-        place = {"+": "with", "~": "as"}.get(mark, "after" if phrase.startswith("for ") else "before")
+        place = {"+": "with", "~": "as"}.get(
+            mark, "after" if phrase.startswith("for ") else "before"
+        )
         attribute = _ARTICLE.sub("", phrase)
         title = parts[1] if len(parts) > 2 else titled(attribute)
         return cls(attribute, phrase, place, title, parts[-1])
