@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import agentgym.envs.alfworld
 from agentgym.envs.alfworld.aim import Aim, aim_of
 from agentgym.envs.alfworld.engine import Engine
 from agentgym.envs.alfworld.expert import expert_of
@@ -19,6 +21,7 @@ from agentgym.envs.alfworld.problem import Problem, Receptacle, Thing
 from agentgym.envs.alfworld.tasks import mini_tasks
 from agentgym.envs.alfworld.words import MOVE, PUT, Words
 from agentgym.envs.alfworld.world import World
+from tests.envs.everywhere import readme_episode
 
 TASKS = mini_tasks()
 LONGEST = 11
@@ -173,3 +176,10 @@ def test_aims_are_read_off_the_formulas() -> None:
         assert aim_of(goal_of(kind, "Mug", "Shelf")) == aim
     for other in ("(and)", "(opened ?r)", "(exists (?o - object) (holds ?a ?o))", "(not (a b))"):
         assert aim_of(read(other)) is None
+
+
+def test_the_episodes_in_the_readme_are_what_its_code_prints() -> None:
+    readme = Path(agentgym.envs.alfworld.__file__).with_name("README.md")
+    printed, said = readme_episode(readme)
+    assert printed == said
+    assert printed.count("Your task is to:") == len(KINDS)

@@ -45,9 +45,9 @@ class Reasons:
         if self._aim.count > 1:
             return self._one_of(
                 "outline",
-                f"I can carry one thing at a time, so I bring the {self._aim.count} "
+                f"I can carry one thing at a time, so I bring the two "
                 f"{_plural(thing)} to the {place} one after the other.",
-                f"{self._aim.count} {_plural(thing)} belong {into} the same {place}, and I can "
+                f"Two {_plural(thing)} belong {into} the same {place}, and I can "
                 f"only carry one at a time.",
             )
         if state:
@@ -72,8 +72,7 @@ class Reasons:
         if done:
             return self._one_of(
                 where,
-                f"{done} of {self._aim.count} is in place; {name} is {where}, so I go there for "
-                f"the next.",
+                f"One of the two is in place, and {name} is {where}, so I go there for the other.",
                 f"One more is missing, and {name} is {where}, so that is where I go now.",
             )
         if self._state and self._scene.has(thing, self._aim.state):
@@ -99,7 +98,9 @@ class Reasons:
             where,
             f"There is {name} {where}, so I go there.",
             f"I need {_a(self._thing)}, and {name} is {where}, so that is where I go.",
-            f"The {self._thing} that is least trouble to get is {name} {where}, so I walk over.",
+            f"The {self._thing} that is least trouble to get is {name} {where}, so I walk over."
+            if self._several()
+            else f"The only {self._thing} here is {where}, so I walk over.",
         )
 
     def open_for(self, thing: str, place: Furniture) -> str:
@@ -231,6 +232,10 @@ class Reasons:
     def nothing_to_do(self) -> str:
         """Say that there is no useful move."""
         return "I see nothing here that would bring me further, so I look around."
+
+    def _several(self) -> bool:
+        """Whether there is more than one of what is asked for."""
+        return sum(kind == self._aim.thing for kind in self._scene.home.types.values()) > 1
 
     def _into(self) -> str:
         places = self._scene.home.furniture.values()
