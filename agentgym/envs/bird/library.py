@@ -78,6 +78,13 @@ def load_source(name: str) -> Source:
     )
 
 
+def read_pairs(name: str) -> list[dict[str, Any]]:
+    """Return a database's pairs: {"question", "sql", "score", "why"} each, for the tests."""
+    path = resources.files("agentgym.envs.bird.databases") / name / "pairs.json"
+    pairs: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return pairs
+
+
 def build(name: str, target: str | os.PathLike[str] = ":memory:") -> sqlite3.Connection:
     """Build a database and return the connection that wrote it.
 

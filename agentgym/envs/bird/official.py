@@ -129,7 +129,7 @@ def _rows(
     rows: list[tuple[str, str, Mapping[str, Any]]] = []
     for i, entry in enumerate(_read(path)):
         try:
-            spec = {
+            spec: dict[str, Any] = {
                 "db": str(entry["db_id"]),
                 "question": str(entry["question"]),
                 "evidence": str(entry.get("evidence") or ""),

@@ -11,10 +11,10 @@ from agentgym.envs.bird.place import Place
 from agentgym.envs.bird.pool import POOL, Pool
 from agentgym.envs.bird.sandbox import SECONDS, STEPS, VALUE, Guard
 
-ROWS = 50_000
+ROWS = 250_000
 """The most rows a query may return."""
 
-BYTES = 16_000_000
+BYTES = 64_000_000
 """The most bytes of text and blobs it may return."""
 
 Row = tuple[Any, ...]
