@@ -69,7 +69,7 @@ def test_the_same_under_any_hash_seed() -> None:
         "from agentgym.envs.alfworld.picture import picture_of, sketch_of\n"
         "tasks = mini_tasks()\n"
         "print(tasks.digest)\n"
-        "for task in tasks[::97]:\n"
+        "for task in tasks[::151]:\n"
         "    problem = problem_of(task.spec); engine = Engine(World(problem, PUT))\n"
         "    print(problem.to_pddl()); expert = expert_of(problem, engine)\n"
         "    while not engine.won:\n"
@@ -79,7 +79,7 @@ def test_the_same_under_any_hash_seed() -> None:
         "    print(hashlib.sha256(picture_of(problem, engine, 'x').tobytes()).hexdigest())\n"
     )
     outputs = outputs_under_hash_seeds(code, ("0", "1", "4242"))
-    assert len(outputs[0]) > 50_000
+    assert len(outputs[0]) > 30_000
     assert outputs[0] == outputs[1] == outputs[2]
 
 
@@ -187,7 +187,7 @@ def test_a_layout_makes_sense(room: str, number: int) -> None:
         assert counts["StoveBurner"] == 4
         assert 3 <= counts["Cabinet"] <= 21
         assert counts["CounterTop"] <= 3
-    assert 6 <= len(ids) <= 50
+    assert 3 <= len(ids) <= 50
 
 
 @settings(max_examples=60, deadline=None)
@@ -270,7 +270,7 @@ def test_a_floor_plan_has_a_place_for_everything(index: int) -> None:
 
 
 def test_a_picture_changes_with_what_happens_and_never_its_shape() -> None:
-    for task in TASKS[::150]:
+    for task in TASKS[::240]:
         problem, engine = game(task)
         expert = expert_of(problem, engine)
         pictures = [picture_of(problem, engine, "round 0")]
