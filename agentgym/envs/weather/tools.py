@@ -27,6 +27,7 @@ LEVELS = (
 """Upper ends of the European index's levels; above them the air is extremely poor."""
 
 Index = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False, examples=[12, 47, 95])]
+Result = dict[str, Any]
 Name = Annotated[Text, Field(max_length=100, examples=["Oslo", "London", "Nowhere"])]
 
 
@@ -66,7 +67,7 @@ class WeatherTools(Tools):
     @tool
     def get_historical_temp(
         self, latitude: Latitude, longitude: Longitude, start_date: Date, end_date: Date
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Get the temperature of past days at a place.
 
         Args:
@@ -83,7 +84,7 @@ class WeatherTools(Tools):
     @tool
     def get_historical_rain(
         self, latitude: Latitude, longitude: Longitude, start_date: Date, end_date: Date
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Get the rain of past days at a place.
 
         Args:
@@ -100,7 +101,7 @@ class WeatherTools(Tools):
     @tool
     def get_historical_snow(
         self, latitude: Latitude, longitude: Longitude, start_date: Date, end_date: Date
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Get the new snow of past days at a place.
 
         Args:
@@ -117,7 +118,7 @@ class WeatherTools(Tools):
     @tool
     def get_snow_forecast(
         self, latitude: Latitude, longitude: Longitude, start_date: Date, end_date: Date
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Get the snow forecast for a place.
 
         Args:
@@ -134,7 +135,7 @@ class WeatherTools(Tools):
     @tool
     def get_current_snow(
         self, latitude: Latitude, longitude: Longitude, current_date: Date
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Get today's snow at a place.
 
         Args:
@@ -150,7 +151,7 @@ class WeatherTools(Tools):
     @tool
     def get_current_temp(
         self, latitude: Latitude, longitude: Longitude, current_date: Date
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Get today's temperature at a place.
 
         Args:
@@ -164,7 +165,7 @@ class WeatherTools(Tools):
         return self._now(latitude, longitude, current_date, TEMPERATURE)
 
     @tool
-    def get_latitude_longitude(self, name: Name) -> dict[str, Any]:
+    def get_latitude_longitude(self, name: Name) -> Result:
         """Get the coordinates of a town or city.
 
         Args:
@@ -176,7 +177,7 @@ class WeatherTools(Tools):
         return {"results": self._source.find(name)}
 
     @tool
-    def get_elevation(self, latitude: Latitude, longitude: Longitude) -> dict[str, Any]:
+    def get_elevation(self, latitude: Latitude, longitude: Longitude) -> Result:
         """Get the elevation of a place.
 
         Args:
@@ -191,7 +192,7 @@ class WeatherTools(Tools):
     @tool
     def get_temp_forecast(
         self, latitude: Latitude, longitude: Longitude, start_date: Date, end_date: Date
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Get the temperature forecast for a place.
 
         Args:
@@ -208,7 +209,7 @@ class WeatherTools(Tools):
     @tool
     def get_rain_forecast(
         self, latitude: Latitude, longitude: Longitude, start_date: Date, end_date: Date
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Get the rain forecast for a place.
 
         Args:
@@ -225,7 +226,7 @@ class WeatherTools(Tools):
     @tool
     def get_current_rain(
         self, latitude: Latitude, longitude: Longitude, current_date: Date
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Get today's rain at a place.
 
         Args:
@@ -258,7 +259,7 @@ class WeatherTools(Tools):
     @tool
     def get_historical_air_quality_index(
         self, latitude: Latitude, longitude: Longitude, start_date: Date, end_date: Date
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Get the air quality of past days at a place.
 
         Args:
@@ -275,7 +276,7 @@ class WeatherTools(Tools):
     @tool
     def get_current_air_quality_index(
         self, latitude: Latitude, longitude: Longitude, current_date: Date
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Get today's air quality at a place.
 
         Args:
@@ -300,7 +301,7 @@ class WeatherTools(Tools):
         """
         return level_of(air_quality_index)
 
-    def _past(self, lat: float, lon: float, start: str, end: str, names: Sequence[str]) -> Any:
+    def _past(self, lat: float, lon: float, start: str, end: str, names: Sequence[str]) -> Result:
         first, last = self._range(start, end)
         if self._strict and last > self._today:
             raise WrongValue(
@@ -309,7 +310,7 @@ class WeatherTools(Tools):
             )
         return self._daily(lat, lon, first, last, names)
 
-    def _ahead(self, lat: float, lon: float, start: str, end: str, names: Sequence[str]) -> Any:
+    def _ahead(self, lat: float, lon: float, start: str, end: str, names: Sequence[str]) -> Result:
         first, last = self._range(start, end)
         if self._strict and first < self._today:
             raise WrongValue(
@@ -324,7 +325,7 @@ class WeatherTools(Tools):
             )
         return self._daily(lat, lon, first, last, names)
 
-    def _now(self, lat: float, lon: float, day: str, names: Sequence[str]) -> Any:
+    def _now(self, lat: float, lon: float, day: str, names: Sequence[str]) -> Result:
         today = date.fromisoformat(day)
         if self._strict and today != self._today:
             raise WrongValue(f"argument 'current_date' must be today, {self._today}, got {day}")
@@ -344,7 +345,9 @@ class WeatherTools(Tools):
             )
         return first, last
 
-    def _daily(self, lat: float, lon: float, first: date, last: date, names: Sequence[str]) -> Any:
+    def _daily(
+        self, lat: float, lon: float, first: date, last: date, names: Sequence[str]
+    ) -> Result:
         return {
             "latitude": lat,
             "longitude": lon,
