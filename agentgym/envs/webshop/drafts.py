@@ -79,7 +79,9 @@ def _first(kind: Kind, key: str, brand: str, model: str, draw: Draw) -> Draft:
     features: list[Trait] = []
     wanted = draw.between(3, 5)
     for trait in draw.shuffled(kind.features):
-        if len(features) < wanted and _goes(kind, trait, (*facets, *features)):
+        if len(features) == wanted:
+            break
+        if _goes(kind, trait, (*facets, *features)):
             features.append(trait)
     low, high = kind.prices
     price = _ending(low + (high - low) * draw.unit() ** 1.7, draw)
@@ -101,7 +103,7 @@ def _facets(kind: Kind, draw: Draw) -> tuple[Trait, ...]:
 
 
 def _goes(kind: Kind, trait: Trait, others: Iterable[Trait]) -> bool:
-    return all(kind.goes(trait.attribute, other.attribute) for other in others)
+    return trait.attribute not in kind.refused(other.attribute for other in others)
 
 
 def _changed(draft: Draft, draw: Draw) -> Draft:
@@ -152,11 +154,10 @@ def _with_options(draft: Draft, draw: Draw) -> Draft:
     """Return the draft with options drawn from those that go with its traits."""
     options: dict[str, tuple[str, ...]] = {}
     surcharges: dict[str, dict[str, float]] = {}
-    low, high = draft.kind.prices
-    scale = 0.6 + 0.8 * min(1.0, draft.price / high)
+    scale = 0.6 + 0.8 * min(1.0, draft.price / draft.kind.prices[1])
+    refused = draft.kind.refused(trait.attribute for trait in draft.traits)
     for choice in draft.kind.choices:
-        traits = draft.traits
-        fitting = [v for v in choice.values if all(draft.kind.goes(t.attribute, v) for t in traits)]
+        fitting = [value for value in choice.values if value not in refused]
         values = _values(choice, fitting, draw)
         if not values:
             continue

@@ -6,19 +6,19 @@ above the price). The instruction says all of it and nothing else, in one of fou
 published instructions do ("shop"), as one sentence ("plain"), as a note ("terse"), or as a little
 story with a reason ("story").
 
-A fifth of the products is kept for eval goals, and some kinds are kept for them altogether.
+Some products are kept for eval goals, and some kinds are kept for them altogether.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from agentgym.core.draw import Draw
+from agentgym.envs.webshop.catalogue import Item
 from agentgym.envs.webshop.drafts import Draft
-from agentgym.envs.webshop.kinds import Trait, table
-from agentgym.envs.webshop.product import NO_LIMIT, Goal, Product
+from agentgym.envs.webshop.kinds import Trait, own_attributes, table
+from agentgym.envs.webshop.product import NO_LIMIT, Goal
 from agentgym.envs.webshop.writing import article
 
 TRAIN, EVAL, EVAL_HELD_OUT = 1000, 200, 50
@@ -28,14 +28,6 @@ LADDER = [10.0 * step for step in range(1, 100)]
 VOICES = ("shop", "shop", "plain", "terse", "story", "story")
 
 Row = tuple[str, str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A product and what it was written from."""
-
-    draft: Draft
-    product: Product
 
 
 def goal_rows(items: Sequence[Item]) -> Iterator[Row]:
@@ -52,7 +44,7 @@ def goal_rows(items: Sequence[Item]) -> Iterator[Row]:
 
 
 def _task(item: Item, draw: Draw) -> tuple[str, Mapping[str, Any]]:
-    traits = draw.sample(item.draft.traits, draw.weighted((1, 2, 3), (0.2, 0.45, 0.35)))
+    traits = _wanted(item.draft, draw)
     product = item.product
     asked = [name for name in product.options if draw.chance(0.8)] or list(product.options)[:1]
     options = {name: draw.pick(product.options[name]) for name in asked}
@@ -61,7 +53,7 @@ def _task(item: Item, draw: Draw) -> tuple[str, Mapping[str, Any]]:
     words = instruction(item.draft, traits, options, limit, voice, draw)
     goal = Goal.of(product, words, [t.attribute for t in traits], options, limit)
     constraints = len(traits) + len(options) + (limit < NO_LIMIT)
-    level = "short" if constraints <= 3 else "medium" if constraints == 4 else "long"
+    level = "short" if constraints <= 4 else "medium" if constraints == 5 else "long"
     spec = {
         **goal.to_spec(),
         "product_kind": item.draft.kind.name,
@@ -70,6 +62,19 @@ def _task(item: Item, draw: Draw) -> tuple[str, Mapping[str, Any]]:
         "held_out": item.draft.kind.held_out,
     }
     return f"{product.category}-{level}", spec
+
+
+def _wanted(draft: Draft, draw: Draw) -> list[Trait]:
+    """Return one to three traits, of which one says what kind of thing is meant, if any does.
+
+    The published reward lets another kind of thing pass where a few words of the titles agree. With
+    a trait that no other kind has, only the kind that was asked for gets the full reward.
+    """
+    traits = draw.sample(draft.traits, draw.weighted((1, 2, 3), (0.2, 0.45, 0.35)))
+    own = [trait for trait in draft.traits if trait.attribute in own_attributes(draft.kind.name)]
+    if own and not any(trait in own for trait in traits):
+        traits[0] = draw.pick(own)
+    return traits
 
 
 def _limit(price: float, draw: Draw) -> float:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
+from itertools import combinations
 from typing import Any
 
 _ARTICLE = re.compile(r"^(?:a|an) ")
@@ -114,7 +115,7 @@ class Kind:
         about: sentences of descriptions that claim no trait.
         praise: sentences of good reviews.
         gripes: sentences of bad ones.
-        never: pairs of attributes or option values that do not go together.
+        never: what an attribute or an option's value does not go together with.
         held_out: whether train goals leave it out.
     """
 
@@ -133,18 +134,51 @@ class Kind:
     about: tuple[str, ...]
     praise: tuple[str, ...]
     gripes: tuple[str, ...]
-    never: frozenset[tuple[str, str]]
+    never: Mapping[str, frozenset[str]]
     held_out: bool
 
-    def goes(self, one: str, other: str) -> bool:
-        """Return whether two attributes, or an attribute and an option's value, go together."""
-        return (one, other) not in self.never
+    def refused(self, attributes: Iterable[str]) -> frozenset[str]:
+        """Return the attributes and option values that do not go together with some attributes."""
+        found = [self.never[attribute] for attribute in attributes if attribute in self.never]
+        return frozenset().union(*found)
 
     @cached_property
     def traits(self) -> dict[str, Trait]:
         """Every trait by its attribute."""
         every = [t for facet in self.facets for t in facet] + list(self.features)
         return {t.attribute: t for t in every}
+
+
+@cache
+def own_attributes(name: str) -> frozenset[str]:
+    """Return the attributes of a kind that no other kind has, nor all the words of, nor fewer."""
+    whole, parts = _owners()
+    kind = next(kind for kind in load_kinds() if kind.name == name)
+    return frozenset(
+        attribute
+        for attribute in kind.traits
+        if parts[frozenset(attribute.split())] == {name}
+        and all(whole.get(part, {name}) == {name} for part in _parts(attribute))
+    )
+
+
+@cache
+def _owners() -> tuple[dict[frozenset[str], set[str]], dict[frozenset[str], set[str]]]:
+    """Return the kinds that have an attribute of exactly some words, and of these and more."""
+    whole: dict[frozenset[str], set[str]] = {}
+    parts: dict[frozenset[str], set[str]] = {}
+    for kind in load_kinds():
+        for attribute in kind.traits:
+            for part in _parts(attribute):
+                parts.setdefault(part, set()).add(kind.name)
+            whole.setdefault(frozenset(attribute.split()), set()).add(kind.name)
+    return whole, parts
+
+
+def _parts(attribute: str) -> list[frozenset[str]]:
+    """Return every choice of words from an attribute."""
+    words = attribute.split()
+    return [frozenset(c) for n in range(1, len(words) + 1) for c in combinations(words, n)]
 
 
 def titled(phrase: str) -> str:
@@ -203,6 +237,12 @@ def _kind(name: str, department: Department, row: Mapping[str, Any]) -> Kind:
         about=tuple(row["about"]),
         praise=tuple(row["praise"]),
         gripes=tuple(row["gripes"]),
-        never=frozenset((a, b) for x, y in pairs for a, b in ((x, y), (y, x))),
+        never={one: frozenset(_partners(one, pairs)) for pair in pairs for one in pair},
         held_out=name in table("shop")["held_out"],
     )
+
+
+def _partners(one: str, pairs: Iterable[Sequence[str]]) -> Iterator[str]:
+    for pair in pairs:
+        if one in pair:
+            yield pair[1 - pair.index(one)]
