@@ -69,11 +69,17 @@ def problem_of(spec: Mapping[str, Any]) -> Problem:
 @lru_cache(maxsize=256)
 def _problem(game: Game) -> Problem:
     room = layout(game.home)
-    return Problem.furnish(
-        room.receptacles,
-        _Stock(game, room).things(),
-        _contains(game.home),
-        room.start,
+    empty = _empty(game.home)
+    objects, facts = dict(empty.objects), list(empty.facts)
+    for thing in _Stock(game, room).things():
+        otype = f"{thing.kind.lower()}type"
+        objects[otype], objects[thing.id] = "otype", "object"
+        facts += [("objecttype", thing.id, otype), ("inreceptacle", thing.id, thing.inside)]
+        facts.append(("objectatlocation", thing.id, room.places[thing.inside]))
+        facts += [(name, thing.id) for name in thing.properties]
+    return Problem(
+        objects,
+        tuple(facts),
         goal_of(game.type, game.object, game.target),
         task_text(game.type, game.object, game.target, game.wording),
         game.type,
@@ -81,6 +87,12 @@ def _problem(game: Game) -> Problem:
 
 
 @cache
+def _empty(home: str) -> Problem:
+    """Return a home with nothing in it, which all games there begin from."""
+    room = layout(home)
+    return Problem.furnish(room.receptacles, (), _contains(home), room.start, (), "")
+
+
 def _contains(home: str) -> tuple[tuple[str, str], ...]:
     """Return what may be put where in a home: (receptacle kind, thing kind) pairs."""
     room = layout(home)

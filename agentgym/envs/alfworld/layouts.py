@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 from agentgym.core.draw import Draw
 from agentgym.envs.alfworld.furniture import Piece, Spot, pieces_of
@@ -44,6 +44,11 @@ class Layout:
     receptacles: tuple[Receptacle, ...]
     points: dict[str, Point] = field(repr=False)
     start: str
+
+    @cached_property
+    def places(self) -> dict[str, str]:
+        """Where one stands at each receptacle, by its id."""
+        return {receptacle.id: receptacle.location for receptacle in self.receptacles}
 
     @cached_property
     def by_kind(self) -> dict[str, list[Receptacle]]:
@@ -96,6 +101,7 @@ def thing_id(kind: str, point: Point) -> str:
     return "_bar_".join([kind.lower(), *map(_metres, point)])
 
 
+@lru_cache(maxsize=2048)
 def _metres(centimetres: int) -> str:
     whole, hundredths = divmod(abs(centimetres), 100)
     return f"_{'minus' if centimetres < 0 else 'plus'}_{whole:02}_dot_{hundredths:02}"
