@@ -36,6 +36,7 @@ from agentgym.envs.bird.official import (
 from agentgym.envs.bird.place import Place
 from agentgym.envs.bird.query import Answer, QueryError, Row, run
 from agentgym.envs.bird.reply import find_sql
+from agentgym.envs.bird.sandbox import PUBLISHED_STEPS, STEPS
 from agentgym.envs.bird.schema import in_sentences, in_sql, read_schema
 from agentgym.envs.bird.scoring import COMPARISONS, Comparison, same_rows
 from agentgym.envs.bird.tasks import mini_tasks
@@ -83,6 +84,7 @@ class BirdBase(TextEnv):
         self.evidence = self.edition == "mini" if evidence is None else evidence
         self.schema, self.comparison = schema, comparison
         self._place: Place
+        self._steps = STEPS if self.edition == "mini" else PUBLISHED_STEPS
 
     @classmethod
     def load_tasks(cls, edition: str, data_dir: str | None) -> TaskSet:
@@ -118,13 +120,16 @@ class BirdBase(TextEnv):
             QueryError: if it cannot be run.
         """
         assert self.task is not None
-        answer = run(self._place, sql)
+        answer = self._run(sql)
         spec = self.task.spec
         try:
-            gold = _gold(self._place, spec["sql"])
+            gold = _gold(self._place, spec["sql"], self._steps)
         except QueryError:  # a published gold query that is wrong cannot be matched
             return answer, False
         return answer, same_rows(answer.rows, gold, self.comparison, spec["ordered"])
+
+    def _run(self, sql: str) -> Answer:
+        return run(self._place, sql, steps=self._steps)
 
     def _save(self) -> Any:
         return {}  # a query leaves nothing behind
@@ -205,6 +210,6 @@ def _official_sql(place: Place) -> str:
 
 
 @lru_cache(maxsize=512)
-def _gold(place: Place, sql: str) -> list[Row]:
+def _gold(place: Place, sql: str, steps: int) -> list[Row]:
     """Return the rows of a gold query; they are not to be changed."""
-    return run(place, sql).rows
+    return run(place, sql, steps=steps).rows

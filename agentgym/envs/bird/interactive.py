@@ -11,7 +11,7 @@ import numpy as np
 from agentgym.core import Command, Edition, Expert, Outcome, Param, grammar
 from agentgym.envs.bird.env import RULES, BirdBase
 from agentgym.envs.bird.expert import CarefulExpert
-from agentgym.envs.bird.query import QueryError, run
+from agentgym.envs.bird.query import QueryError
 from agentgym.envs.bird.reply import find_sql
 from agentgym.envs.bird.table import draw_table
 
@@ -68,7 +68,7 @@ class BirdInteractiveEnv(BirdBase):
         if found[1].lower() == "answer":
             return self._hand_in(sql)
         try:
-            return Outcome(draw_table(run(self._place, sql)), 0.0)
+            return Outcome(draw_table(self._run(sql)), 0.0)
         except QueryError as error:
             return self._refuse(f"The query was not run: {error}.")
 

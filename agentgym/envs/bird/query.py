@@ -9,7 +9,7 @@ from typing import Any
 
 from agentgym.envs.bird.place import Place
 from agentgym.envs.bird.pool import POOL, Pool
-from agentgym.envs.bird.sandbox import SECONDS, STEPS, VALUE, Guard
+from agentgym.envs.bird.sandbox import STEPS, VALUE, Guard
 
 ROWS = 250_000
 """The most rows a query may return."""
@@ -45,8 +45,14 @@ class QueryError(Exception):
     """
 
 
-def run(place: Place, sql: str, pool: Pool = POOL) -> Answer:
+def run(place: Place, sql: str, pool: Pool = POOL, steps: int = STEPS) -> Answer:
     """Run one reading statement.
+
+    Args:
+        place: the database.
+        sql: the statement.
+        pool: where the connection comes from.
+        steps: steps of SQLite's virtual machine it may take.
 
     Raises:
         QueryError: if it is no single reading statement, is wrong, or exceeds a bound; the message
@@ -58,7 +64,7 @@ def run(place: Place, sql: str, pool: Pool = POOL) -> Answer:
     if not first.startswith(_READS):
         raise QueryError("only reading is allowed: begin the query with SELECT or WITH")
     with pool.lend(place) as (connection, guard):
-        guard.begin()
+        guard.begin(steps)
         cursor: sqlite3.Cursor | None = None
         try:
             cursor = connection.execute(sql)
@@ -66,7 +72,7 @@ def run(place: Place, sql: str, pool: Pool = POOL) -> Answer:
             columns = tuple(str(d[0]) for d in cursor.description or ())
             return Answer(columns, rows, guard.steps)
         except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError, OverflowError) as error:
-            raise QueryError(_explained(error, guard)) from None
+            raise QueryError(_explained(error, guard, steps)) from None
         finally:
             if cursor is not None:
                 cursor.close()
@@ -85,15 +91,15 @@ def _fetch(cursor: sqlite3.Cursor) -> list[Row]:
     return rows
 
 
-def _explained(error: BaseException, guard: Guard) -> str:
+def _explained(error: BaseException, guard: Guard, steps: int) -> str:
     """Return what SQLite said and, where it does not say it, what to change."""
     text = str(error) or type(error).__name__
     if guard.refused:
         return f"{guard.refused} is not allowed; write one SELECT that only reads"
     if guard.spent:
         return (
-            f"it was stopped after {STEPS // 10**6} million steps (or {SECONDS:g} s). Check the "
-            "joins and any recursion, or filter earlier"
+            f"it was stopped after {steps / 1e6:g} million steps. Check the joins and any "
+            "recursion, or filter earlier"
         )
     if isinstance(error, MemoryError) or "out of memory" in text:
         return "it needs too much memory. Select fewer or shorter values"
