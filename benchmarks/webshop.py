@@ -148,9 +148,9 @@ def mini_texts() -> list[str]:
 
 def products(size: int) -> Iterator[Any]:
     """Yield generated products."""
-    from agentgym.envs.webshop.catalogue import many_products
+    from agentgym.envs.webshop.catalogue import generate_products
 
-    return many_products(size)
+    return generate_products(size)
 
 
 def texts(size: int) -> Iterator[str]:

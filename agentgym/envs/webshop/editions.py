@@ -11,6 +11,7 @@ from functools import cache
 from agentgym.core.data import EVAL_IDS, cache_root, data_root, find_eval_ids
 from agentgym.core.errors import InvalidConfig
 from agentgym.core.task import Task, TaskSet
+from agentgym.envs.webshop.catalogue import mini_products
 from agentgym.envs.webshop.goalmaker import shuffled_goals
 from agentgym.envs.webshop.official import CATALOGUES, NAME, open_catalogue
 from agentgym.envs.webshop.product import Goal
@@ -39,8 +40,6 @@ def official_stock(data_dir: str | None, products: str | None = None) -> Warehou
 @cache
 def mini_stock() -> Stock:
     """Return the mini edition's products."""
-    from agentgym.envs.webshop.catalogue import mini_products
-
     return SmallStock("mini", mini_products())
 
 
@@ -103,10 +102,3 @@ def _there(data_dir: str | None) -> str:
 @cache
 def _opened(products: str, data_dir: str, cache_dir: str) -> Warehouse:
     return open_catalogue(products, data_dir)
-
-
-def mini_tasks() -> TaskSet:
-    """Return the mini edition's tasks."""
-    from agentgym.envs.webshop import tasks
-
-    return tasks.mini_tasks()

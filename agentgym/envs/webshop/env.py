@@ -24,6 +24,7 @@ from agentgym.envs.webshop.reward import Reward, reward
 from agentgym.envs.webshop.search import EXTRA, WHAT
 from agentgym.envs.webshop.session import COMMANDS, Session
 from agentgym.envs.webshop.stock import Stock
+from agentgym.envs.webshop.tasks import mini_tasks
 
 MODES = ("text", "text_rich", "html")
 
@@ -115,7 +116,7 @@ class WebShopEnv(TextEnv):
     def load_tasks(cls, edition: str, data_dir: str | None) -> TaskSet:
         """Return the task set of an edition."""
         require("tantivy", WHAT, EXTRA)
-        return editions.mini_tasks() if edition == "mini" else editions.official_tasks(data_dir)
+        return mini_tasks() if edition == "mini" else editions.official_tasks(data_dir)
 
     def _begin(self, task: Task) -> Opening:
         self.goal = editions.goal_of(self.stock, task)
