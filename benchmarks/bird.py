@@ -64,7 +64,7 @@ def report(episodes: int) -> str:
             f"| slowest question | {ranked[-1] * 1000:.1f} ms |",
             f"| {episodes:,} episodes in turn | {episodes / elapsed:,.0f} a second |",
             f"| connections opened in all | {POOL.opened} |",
-            f"| connections open at the end (all idle: {POOL.idle}) | {POOL.opened - POOL.closed} |",
+            f"| connections open at the end | {POOL.opened - POOL.closed}, {POOL.idle} idle |",
             f"| open files before and after those episodes | {before} and {handles()} |",
             "",
             f"Machine in words: {machine()}.",
