@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from agentgym.cli import collect, data, demo, envs, evaluate, models, play, results
+from agentgym.cli import collect, data, demo, envs, evaluate, models, play, results, shop
 from agentgym.cli.errors import Commands, show_tracebacks
 from agentgym.cli.streams import prepare
 
@@ -39,6 +39,7 @@ app = typer.Typer(
 app.command("list")(envs.list_environments)
 app.command("info")(envs.info)
 app.command("play")(play.play)
+app.command("shop")(shop.shop)
 app.command("eval")(evaluate.evaluate)
 app.command("demo")(demo.demo)
 app.command("collect")(collect.collect)

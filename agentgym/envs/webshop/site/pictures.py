@@ -32,7 +32,8 @@ def picture(product: Product, color: str = "") -> str:
     paints["g"] = "#5f9a62"
     parts = _drawings()["shapes"][_shape(product.query)]
     paths = "".join(f'<path d="{path}" fill="{paints[paint]}"/>' for paint, path in parts)
-    back = _mix(main, "#f6f4ef", 0.86)
+    light = min(_channels(main)) > 200  # white things stand before a ground they show on
+    back = "#c9d2d6" if light else _mix(main, "#f6f4ef", 0.86)
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200" role="img">'
         f'<rect width="200" height="200" fill="{back}"/>'

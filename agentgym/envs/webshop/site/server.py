@@ -36,7 +36,9 @@ _ICON = (
     "</svg>"
 )
 _LOOKED_AT = 5_000
-"""Products that are looked through for the departments."""
+"""Products that are looked through for their kinds."""
+_KINDS = 28
+"""Kinds of product that the first page offers."""
 
 
 class Answer(NamedTuple):
@@ -96,7 +98,7 @@ class Site:
             return self._results(query)
         if head == "":
             visit = self._visit(query)
-            page = views.home(visit, len(self._stock), self._departments, self._shown)
+            page = views.home(visit, len(self._stock), self._kinds, self._shown)
             return Answer(page)
         return Answer(
             views.problem("No such page", "Start from the shop's first page."), status=404
@@ -141,10 +143,12 @@ class Site:
         return views.Visit(task_id, goal, words, max(1, min(number or 1, 1000)))
 
     @cached_property
-    def _departments(self) -> list[str]:
+    def _kinds(self) -> list[str]:
+        """Return some of the kinds of product there are, as words to search for."""
         stock = self._stock
-        found = (stock.product(place).category for place in range(min(len(stock), _LOOKED_AT)))
-        return sorted(dict.fromkeys(found))[:24]
+        found = {stock.product(place).query for place in range(min(len(stock), _LOOKED_AT))}
+        kinds = sorted(found)
+        return kinds[:: -(-len(kinds) // _KINDS)]
 
     @cached_property
     def _shown(self) -> list[Product]:

@@ -72,12 +72,12 @@ anywhere.</div></footer>
 """
 
 
-def home(visit: Visit, size: int, departments: Sequence[str], shown: Sequence[Product]) -> str:
+def home(visit: Visit, size: int, kinds: Sequence[str], shown: Sequence[Product]) -> str:
     """Return the first page."""
     pictures = "".join(_image(product) for product in shown[:3])
     chips = "".join(
-        f'<li><a href="{visit.to("/search", ("q", name))}">{escape(name.capitalize())}</a></li>'
-        for name in departments
+        f'<li><a href="{visit.to("/search", ("q", name))}">{escape(name)}</a></li>'
+        for name in kinds
     )
     begin = "" if visit.goal else '<a class="button" id="begin" href="/goal">Give me a task</a>'
     return layout(
@@ -89,7 +89,7 @@ def home(visit: Visit, size: int, departments: Sequence[str], shown: Sequence[Pr
 The order is scored by the published reward.</p>
 {begin}</div>
 <div class="pictures">{pictures}</div></section>
-<h2>Departments</h2><ul class="chips">{chips}</ul>
+<h2>What people look for</h2><ul class="chips">{chips}</ul>
 <h2>A look around</h2><div class="grid">{_cards(visit, shown)}</div>""",
     )
 
