@@ -40,6 +40,11 @@ BUILTIN = (
         "agentgym.envs.alfworld.env:AlfworldEnv",
         "Do a household task in a room of a home: find, carry, clean, heat, cool, light.",
     ),
+    EnvCard(
+        "agentgym/Academia-v0",
+        "agentgym.envs.academia.env:AcademiaEnv",
+        "Answer a question about a citation network and its authors.",
+    ),
 )
 
 for _card in BUILTIN:

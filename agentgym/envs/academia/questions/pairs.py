@@ -72,6 +72,8 @@ class GoBetween(MutualCount):
         args = super().draw(net, draw)
         if args is None or args["other"] in net.together[args["author"]]:
             return None
+        if min(len(net.together[one]) for one in args.values()) < 2:
+            return None  # the one co-author of somebody needs no second look
         return args if len(self._shared(net, args)) == 1 else None
 
     def answer(self, net: Network, args: Args) -> Spec:
