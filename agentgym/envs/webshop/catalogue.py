@@ -42,19 +42,19 @@ def mini_items() -> tuple[Item, ...]:
     draw = Draw("webshop mini 1")
     items = [
         Item(draft, product_of(draft, draw))
-        for kind in load_kinds()
-        for draft in _of_a_kind(kind, draw)
+        for number, kind in enumerate(load_kinds())
+        for draft in _of_a_kind(kind, number * 1000, draw)
     ]
     return tuple(draw.shuffled(items))
 
 
-def _of_a_kind(kind: Kind, draw: Draw) -> list[Draft]:
+def _of_a_kind(kind: Kind, first: int, draw: Draw) -> list[Draft]:
     """Return the products of one kind: families, as many as it takes."""
     drafts: list[Draft] = []
     names = [(brand, model) for brand in kind.department.brands for model in kind.department.models]
     for i, (brand, model) in enumerate(draw.shuffled(names)):
         size = min(draw.pick(_FAMILY), A_KIND - len(drafts))
-        drafts += family(kind, f"mini {kind.name} {i}", brand, model, draw, size)
+        drafts += family(kind, first + i, brand, model, draw, size)
         if len(drafts) >= A_KIND:
             break
     return drafts
@@ -73,13 +73,13 @@ def generate_products(n: int, seed: str = "1") -> Iterator[Product]:
     kinds = load_kinds()
     made = turn = 0
     while made < n:
-        kind, key = kinds[turn % len(kinds)], f"{seed} {turn}"
-        turn += 1
-        draw = Draw(f"webshop {key}")
+        kind = kinds[turn % len(kinds)]
+        draw = Draw(f"webshop {seed} {turn}")
         size = min(draw.pick(_FAMILY), n - made)
-        for draft in family(kind, key, _coined(draw), _model(kind, draw), draw, size):
+        for draft in family(kind, turn, _coined(draw), _model(kind, draw), draw, size):
             made += 1
             yield product_of(draft, draw)
+        turn += 1
 
 
 def _coined(draw: Draw) -> str:

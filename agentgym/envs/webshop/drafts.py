@@ -22,7 +22,7 @@ class Draft:
     """One product, undescribed.
 
     Attributes:
-        key: names it uniquely in its catalogue; its code follows from it.
+        serial: its number, unique in its catalogue; its code follows from it.
         kind: what it is.
         brand: who makes it.
         model: what they call it.
@@ -35,7 +35,7 @@ class Draft:
         surcharges: dollars by option name and value, above the lowest price.
     """
 
-    key: str
+    serial: int
     kind: Kind
     brand: str
     model: str
@@ -53,28 +53,30 @@ class Draft:
         return self.facets + self.features
 
 
-def family(kind: Kind, key: str, brand: str, model: str, draw: Draw, size: int) -> Iterator[Draft]:
+def family(
+    kind: Kind, number: int, brand: str, model: str, draw: Draw, size: int
+) -> Iterator[Draft]:
     """Yield a model and its near-duplicates, no two of the same make-up.
 
     Args:
         kind: what they are.
-        key: names the family uniquely in its catalogue.
+        number: the family's number, unique in its catalogue.
         brand: who makes them.
         model: what they call them.
         draw: where every choice comes from.
-        size: number of drafts; fewer where the tables have no more to tell apart.
+        size: number of drafts, 10 at most; fewer where the tables have no more to tell apart.
     """
-    first = _first(kind, f"{key} 0", brand, model, draw)
+    first = _first(kind, number * 10, brand, model, draw)
     yield first
     seen = {_make_up(first)}
     for i in range(1, size):
-        other = replace(_changed(first, draw), key=f"{key} {i}", noun=draw.pick(kind.nouns))
+        other = replace(_changed(first, draw), serial=number * 10 + i, noun=draw.pick(kind.nouns))
         if _make_up(other) not in seen:
             seen.add(_make_up(other))
             yield other
 
 
-def _first(kind: Kind, key: str, brand: str, model: str, draw: Draw) -> Draft:
+def _first(kind: Kind, serial: int, brand: str, model: str, draw: Draw) -> Draft:
     facets = _facets(kind, draw)
     features: list[Trait] = []
     wanted = draw.between(3, 5)
@@ -86,7 +88,7 @@ def _first(kind: Kind, key: str, brand: str, model: str, draw: Draw) -> Draft:
     low, high = kind.prices
     price = _ending(low + (high - low) * draw.unit() ** 1.7, draw)
     noun, use = draw.pick(kind.nouns), draw.pick(kind.uses)
-    draft = Draft(key, kind, brand, model, noun, facets, tuple(features), use, price, {}, {})
+    draft = Draft(serial, kind, brand, model, noun, facets, tuple(features), use, price, {}, {})
     return _with_options(draft, draw)
 
 

@@ -81,7 +81,7 @@ class Choice:
 
 
 _SCALES = frozenset(("size", "capacity", "length", "height", "weight", "pack", "count", "set size",
-                     "pieces", "tiers", "kit", "quantity"))  # fmt: skip
+                     "pieces", "tiers", "kit", "quantity", "supply"))  # fmt: skip
 
 
 @dataclass(frozen=True)

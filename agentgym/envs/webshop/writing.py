@@ -7,7 +7,6 @@ the description or the attributes.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from agentgym.core.draw import Draw
@@ -16,6 +15,7 @@ from agentgym.envs.webshop.kinds import Trait, table
 from agentgym.envs.webshop.product import Product, Review
 
 _SYMBOLS = "ABCDEFGHJKLMNPQRSTVWXYZ123456789"
+_ALL = 2**40 - 1
 _STARS, _LIKELY = ("5", "4", "3", "2"), (0.48, 0.3, 0.14, 0.08)
 _TITLES = (
     "{brand} {model} {facets} {noun}, {features}, {use}",
@@ -33,7 +33,7 @@ def product_of(draft: Draft, draw: Draw) -> Product:
     reviews = _reviews(draft, draw)
     stars = [review.score for review in reviews]
     return Product(
-        asin=_code(draft.key),
+        asin=_code(draft.serial),
         title=_title(draft, draw),
         category=draft.kind.department.category,
         query=draft.kind.query,
@@ -55,14 +55,16 @@ def article(word: str) -> str:
     >>> article("oak desk"), article("usb cable"), article("18v drill"), article("spf 30 lotion")
     ('an', 'a', 'an', 'an')
     """
-    if word.startswith(("us", "uv", "u ", "uni")):
+    if word.startswith(("us", "uv", "u ", "uni", "one")):
         return "a"
     return "an" if word.startswith((*"aeiou", "8", "18v", "spf", "s2 ")) else "a"
 
 
-def _code(key: str) -> str:
-    """Return a code in the shop's style that follows from a key."""
-    number = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=5).digest(), "big")
+def _code(serial: int) -> str:
+    """Return a code in the shop's style: another one for every number up to 2 ** 40."""
+    number = serial * 0x9E3779B97F4A7C15 & _ALL
+    number = (number ^ number >> 20) * 0xC2B2AE3D27D4EB4F & _ALL
+    number ^= number >> 20
     return "B0" + "".join(_SYMBOLS[number >> shift & 31] for shift in range(0, 40, 5))
 
 
