@@ -12,6 +12,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterator
 
@@ -22,6 +23,8 @@ KEPT = 24
 """Idle connections kept in a process."""
 
 Lent = tuple[sqlite3.Connection, Guard]
+
+_pools: weakref.WeakSet[Pool] = weakref.WeakSet()
 
 
 class Pool:
@@ -35,7 +38,8 @@ class Pool:
         self._kept = kept
         self._lock = threading.Lock()
         self._idle: OrderedDict[str, list[Lent]] = OrderedDict()
-        self._owner = os.getpid()
+        self._inherited: list[OrderedDict[str, list[Lent]]] = []
+        _pools.add(self)
         self.opened = 0
         self.closed = 0
 
@@ -71,11 +75,15 @@ class Pool:
             self.opened += 1
         return lent
 
+    def forget(self) -> None:
+        """Start anew in a forked process."""
+        # The parent's connections stay the parent's: not used, and kept so that they are not closed
+        # either. A thread of the parent's may have held the lock, and is not here to release it.
+        self._inherited.append(self._idle)
+        self._lock, self._idle = threading.Lock(), OrderedDict()
+
     def _take(self, key: str) -> Lent | None:
         with self._lock:
-            if os.getpid() != self._owner:
-                # The parent's connections stay the parent's: not used, not closed.
-                self._idle, self._owner = OrderedDict(), os.getpid()
             lents = self._idle.get(key)
             return lents.pop() if lents else None
 
@@ -99,6 +107,14 @@ class Pool:
         with self._lock:
             self.closed += 1
 
+
+def _forget_all() -> None:
+    for pool in list(_pools):
+        pool.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)
 
 POOL = Pool()
 """The pool every environment of this process borrows from."""

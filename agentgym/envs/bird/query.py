@@ -7,6 +7,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
+from agentgym.envs.bird.expansion import COPIES, copies
 from agentgym.envs.bird.place import Place
 from agentgym.envs.bird.pool import POOL, Pool
 from agentgym.envs.bird.sandbox import STEPS, VALUE, Guard
@@ -63,6 +64,11 @@ def run(place: Place, sql: str, pool: Pool = POOL, steps: int = STEPS) -> Answer
         raise QueryError("there is no query. Write one SELECT statement")
     if not first.startswith(_READS):
         raise QueryError("only reading is allowed: begin the query with SELECT or WITH")
+    if copies(sql) > COPIES:
+        raise QueryError(
+            f"its WITH clauses name each other so often that they come to more than {COPIES} "
+            "copies. Name each fewer times, or join fewer of them"
+        )
     with pool.lend(place) as (connection, guard):
         guard.begin(steps)
         cursor: sqlite3.Cursor | None = None
@@ -105,6 +111,8 @@ def _explained(error: BaseException, guard: Guard, steps: int) -> str:
         return "it needs too much memory. Select fewer or shorter values"
     if "one statement" in text:
         return "You can only execute one statement at a time. Write one SELECT"
+    if guard.objection:
+        return guard.objection
     if "too big" in text:
         return f"{text}: no value may be longer than {VALUE:,} bytes"
     return text

@@ -25,12 +25,15 @@ STEPS = 20_000_000
 PUBLISHED_STEPS = 1_000_000_000
 """The same for published databases, which are up to a thousand times larger."""
 
-STRIDE = 1_000
-"""Steps between two looks at the count."""
+STRIDE = 100
+"""Steps between two looks at the count; a single step can take half a second at worst."""
 
 STEPS_A_SECOND = 300_000
 """A query slower than this is stopped by the clock: a single step may be long. Ordinary queries are
 a hundred times faster, so that the clock decides nothing on any machine in use."""
+
+SECONDS = 600.0
+"""The longest any query may take by the clock."""
 
 HEAP = 512 * 2**20
 """Bytes of SQLite's heap, for the whole process."""
@@ -47,7 +50,7 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_VDBE_OP: 250_000,
     sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 60,
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 100,
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
@@ -72,21 +75,27 @@ class Guard:
     Attributes:
         steps: steps of the last query, in whole strides.
         refused: what the authorizer refused in it, in words, or "".
+        objection: what a function had against its arguments, in words, or "".
         spent: whether it was stopped for its length.
     """
 
     def __init__(self) -> None:
         self.steps = 0
         self.refused = ""
+        self.objection = ""
         self.spent = False
         self._most = STEPS
         self._until = 0.0
 
     def begin(self, most: int) -> None:
         """Start counting a query that may take so many steps."""
-        self.steps, self.refused, self.spent = 0, "", False
+        self.steps, self.refused, self.objection, self.spent = 0, "", "", False
         self._most = most
-        self._until = time.monotonic() + most / STEPS_A_SECOND
+        self._until = time.monotonic() + min(most / STEPS_A_SECOND, SECONDS)
+
+    def object_(self, message: str) -> None:
+        """Note what a function has against its arguments."""
+        self.objection = message
 
     def tick(self) -> int:
         """Count a stride; anything but 0 stops the query."""
@@ -98,6 +107,11 @@ class Guard:
         """Say whether a part of a statement may be compiled."""
         if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE):
             return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_UPDATE and first == "sqlite_master":
+            # This is how SQLite asks for a virtual table of its own: json_each, but also
+            # sqlite_stmt, which lists the queries of this connection, gold queries among them.
+            self.refused = self.refused or "a table that SQLite makes up (pragma_…, json_each, …)"
+            return sqlite3.SQLITE_DENY
         if action == sqlite3.SQLITE_FUNCTION:
             if second and second.lower() in FUNCTIONS:
                 return sqlite3.SQLITE_OK
@@ -139,10 +153,10 @@ def open_guarded(place: Place) -> tuple[sqlite3.Connection, Guard]:
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA cache_size = -4000")
     connection.execute("PRAGMA query_only = ON")
-    tame(connection)
+    guard = Guard()
+    tame(connection, guard.object_)
     for limit, value in _LIMITS.items():
         connection.setlimit(limit, value)
-    guard = Guard()
     authorize: Callable[..., int] = guard.authorize
     connection.set_authorizer(authorize)
     connection.set_progress_handler(guard.tick, STRIDE)

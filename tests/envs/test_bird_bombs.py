@@ -1,0 +1,164 @@
+"""Queries whose cost hides in the compiler, in a single step, or in the machine they run on."""
+
+import os
+import sqlite3
+import threading
+import time
+
+import pytest
+
+from agentgym.envs.bird.databases import NAMES
+from agentgym.envs.bird.env import BirdEnv
+from agentgym.envs.bird.expansion import COPIES, copies
+from agentgym.envs.bird.library import find_database, load_source, read_pairs
+from agentgym.envs.bird.place import Place
+from agentgym.envs.bird.pool import POOL, Pool
+from agentgym.envs.bird.query import QueryError, run
+
+BIG = (
+    "big(b) AS (SELECT b FROM (WITH RECURSIVE r(b, n) AS (SELECT 'a', 1 UNION ALL "
+    "SELECT b || b, n + 1 FROM r WHERE n < 20) SELECT b, n FROM r) ORDER BY n DESC LIMIT 1)"
+)
+"""A text of half a megabyte."""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    path = tmp_path_factory.mktemp("bird") / "numbers.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE numbers (n INTEGER PRIMARY KEY)")
+    connection.executemany("INSERT INTO numbers VALUES (?)", [(i,) for i in range(2000)])
+    connection.commit()
+    connection.close()
+    return Place.file(path)
+
+
+def chain(levels, link):
+    """Return a query of WITH clauses each of which names the one before as `link` does."""
+    clauses = [f"a{i} AS ({link.format(f'a{i - 1}')})" for i in range(1, levels)]
+    return f"WITH a0 AS (SELECT 1 AS x), {', '.join(clauses)} SELECT * FROM a{levels - 1}"
+
+
+LINKS = [
+    "SELECT u.x FROM {0} u, {0} v",
+    "SELECT x FROM {0} UNION ALL SELECT x FROM {0}",
+    "SELECT x FROM {0} WHERE x IN {0}",
+    'SELECT x FROM "{0}" JOIN [{0}] USING (x)',
+    "SELECT x FROM `{0}` JOIN '{0}' USING (x)",
+    "SELECT x FROM {0} WHERE x = (SELECT MAX(x) FROM /* again */ {0})",
+]
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_clauses_that_multiply_are_refused_before_they_are_compiled(place, link):
+    assert run(place, chain(5, link)).rows
+    with pytest.raises(QueryError, match="WITH clauses"):
+        run(place, chain(40, link))
+
+
+def test_copies_are_counted_along_the_way():
+    assert copies("SELECT 1") == 0
+    assert copies("WITH a AS (SELECT 1 AS x) SELECT a.x, a.x + a.x FROM a") == 1
+    assert copies("WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) TABLE a") < 5
+    assert copies("WITH a AS NOT MATERIALIZED (SELECT 1) SELECT * FROM a JOIN a b") == 2
+    assert copies("WITH b AS (SELECT * FROM a, a), a AS (SELECT 1) SELECT * FROM b, b") == 6
+    assert copies("WITH a AS (SELECT 'FROM a, a, a') SELECT * FROM a -- FROM a, a") == 1
+    assert copies(chain(10, LINKS[0])) == COPIES + 1
+
+
+def test_no_text_makes_counting_slow():
+    texts = ["(", "a AS (", "a AS (SELECT ", "a (a", "'", "[ WITH", "/* WITH", "a AS (SELECT 1), "]
+    begin = time.process_time()
+    for text in texts:
+        copies("WITH " + text * (20_000 // len(text)))
+    assert time.process_time() - begin < 5
+
+
+def test_no_query_of_the_mini_edition_is_near_the_bound():
+    for name in NAMES:
+        for entry in (*load_source(name).questions, *read_pairs(name)):
+            assert copies(entry["sql"]) < COPIES / 10
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        "instr(b, substr(b, 1, 200000) || n)",
+        "replace(b, substr(b, 1, 200000) || n, '')",
+        "trim(b, substr(b, 1, 200000))",
+    ],
+)
+def test_a_long_search_in_a_long_text_is_refused(place, search):
+    begin = time.process_time()
+    with pytest.raises(QueryError, match="too long"):
+        run(place, f"WITH {BIG} SELECT COUNT({search}) FROM numbers, big")
+    assert time.process_time() - begin < 5
+
+
+def test_searches_return_what_sqlite_returns(place):
+    sql = (
+        "SELECT instr(n, 7), instr('n', NULL), replace(n, 1, 'x'), replace('aaa', '', 'x'), "
+        "trim(n, 1), ltrim(' a '), rtrim('xxay', 'yx'), trim(n), instr(x'0102', x'02'), "
+        "replace(n * 1.5, '.', ','), instr('äöü', 'ü'), trim(NULL, 'x') FROM numbers"
+    )
+    plain = sqlite3.connect(place.path)
+    assert run(place, sql).rows == plain.execute(sql).fetchall()
+    plain.close()
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="needs a time zone that can be set")
+def test_the_time_zone_of_the_machine_does_not_matter(place, monkeypatch):
+    sql = "SELECT datetime('2024-07-01 12:00:00', 'localtime'), strftime('%H', 0, 'UTC')"
+    seen = []
+    for zone in ("America/New_York", "Asia/Tokyo"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        seen.append(run(place, sql, Pool()).rows)
+    monkeypatch.undo()
+    time.tzset()
+    assert seen[0] == seen[1] == [("2024-07-01 12:00:00", "12")]
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["sqlite_stmt", "pragma_function_list", "pragma_database_list", "dbstat", "json_each(1)"],
+)
+def test_a_gold_query_cannot_be_read_from_its_connection(table):
+    env = BirdEnv()
+    env.reset(options={"task_id": "bird_0"})
+    env.step("SELECT 1")  # the gold query has run now, on this connection
+    with pytest.raises(QueryError, match=r"not allowed|no such table"):
+        run(find_database(NAMES[0]), f"SELECT * FROM {table}")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_while_another_thread_borrows_does_not_hang(place):
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with POOL._lock:
+            held.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        found = run(place, "SELECT COUNT(*) FROM numbers").rows
+        os._exit(0 if found == [(2000,)] else 1)
+    try:
+        deadline = time.monotonic() + 20
+        pid = 0
+        while not pid and time.monotonic() < deadline:
+            pid, status = os.waitpid(child, os.WNOHANG)
+            time.sleep(0.02)
+        if not pid:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+        assert pid, "the child waits for a lock nobody holds"
+        assert os.waitstatus_to_exitcode(status) == 0
+    finally:
+        done.set()
+        thread.join()
