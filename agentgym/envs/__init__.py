@@ -45,6 +45,21 @@ BUILTIN = (
         "agentgym.envs.academia.env:AcademiaEnv",
         "Answer a question about a citation network and its authors.",
     ),
+    EnvCard(
+        "agentgym/BIRD-v0",
+        "agentgym.envs.bird.env:BirdEnv",
+        "Answer a question about a database with one SQL query.",
+    ),
+    EnvCard(
+        "agentgym/BIRD-Interactive-v0",
+        "agentgym.envs.bird.interactive:BirdInteractiveEnv",
+        "Run SQL queries, then answer a question with one.",
+    ),
+    EnvCard(
+        "agentgym/Weather-v0",
+        "agentgym.envs.weather.env:WeatherEnv",
+        "Answer a question about temperature, rain, snow or air by calling functions.",
+    ),
 )
 
 for _card in BUILTIN:

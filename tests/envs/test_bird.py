@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import agentgym
+from agentgym.core import cards
 from agentgym.core.errors import InvalidConfig
 from agentgym.envs.bird.databases import NAMES
 from agentgym.envs.bird.env import BirdEnv
@@ -18,7 +19,7 @@ from agentgym.envs.bird.reasons import coded_column, explain, tables_of
 from agentgym.envs.bird.reply import find_sql
 from agentgym.envs.bird.schema import published_sentences
 from agentgym.envs.bird.table import draw_table
-from tests.envs.everywhere import outputs_under_hash_seeds
+from tests.envs.everywhere import outputs_under_hash_seeds, readme_episode
 
 TASK = "bird_0"
 
@@ -160,7 +161,7 @@ def test_interactive_costs_a_round_for_what_it_cannot_run_and_goes_on(tasks):
     observation, _, terminated, _, info = play(env, "SELECT 1")
     assert "'run' or 'answer'" in observation
     assert (terminated, info["valid"], info["rounds"]) == (False, False, 1)
-    observation, _, terminated, _, info = env.step("answer SELECT nothing FROM nowhere")
+    observation, _, terminated, _, info = env.step("answer SELECT a FROM nowhere")
     assert "no such table" in observation
     assert not terminated
     *_, info = env.step(f"answer {gold_of(TASK, tasks)}")
@@ -272,9 +273,7 @@ def test_published_sentences_are_those_of_the_published_code():
 
 
 def test_bird_is_listed_with_both_variants():
-    assert {"agentgym/BIRD-v0", "agentgym/BIRD-Interactive-v0"} <= {
-        card.id for card in agentgym.cards()
-    }
+    assert {"agentgym/BIRD-v0", "agentgym/BIRD-Interactive-v0"} <= {card.id for card in cards()}
 
 
 def test_the_columns_described_are_the_columns_there_are():
@@ -284,3 +283,8 @@ def test_the_columns_described_are_the_columns_there_are():
         assert json.loads((folder / "columns.json").read_text("utf-8")) == source.columns
         for entry in source.questions:
             assert entry["difficulty"] in ("simple", "moderate", "challenging")
+
+
+def test_the_readme_plays_as_it_says():
+    printed, said = readme_episode(Path(agentgym.__file__).parent / "envs" / "bird" / "README.md")
+    assert printed == said
