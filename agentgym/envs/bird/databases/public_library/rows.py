@@ -44,7 +44,7 @@ GENRE_WEIGHTS = [20, 17, 11, 8, 9, 8, 6, 5, 13, 3]
 TOWNS = ["Calderby", "calderby", "CALDERBY", "Calderby ", "Linfield", "Ostmere", " Ostmere", "N/A"]
 TOWN_WEIGHTS = [46, 8, 6, 5, 16, 10, 4, 3]
 
-FIRST = ["The", "A", "The Last", "The Other", "Beyond the", "Under the", "The Second", "My"]
+FIRST = ["The", "Her", "The Last", "The Other", "Beyond the", "Under the", "The Second", "My"]
 MIDDLE = ["Silent", "Copper", "Winter", "Broken", "Salt", "Borrowed", "Paper", "Distant", "Blue"]
 THINGS = {
     "FIC": ["House", "Sister", "Garden", "Letter", "Summer", "Orchard"],
