@@ -7,9 +7,12 @@ import time
 
 import pytest
 
+from agentgym.core.errors import InvalidState
 from agentgym.envs.bird.databases import NAMES
 from agentgym.envs.bird.env import BirdEnv
 from agentgym.envs.bird.expansion import COPIES, copies
+from agentgym.envs.bird.gold import GoldRows
+from agentgym.envs.bird.interactive import BirdInteractiveEnv
 from agentgym.envs.bird.library import find_database, load_source, read_pairs
 from agentgym.envs.bird.place import Place
 from agentgym.envs.bird.pool import POOL, Pool
@@ -162,3 +165,25 @@ def test_a_fork_while_another_thread_borrows_does_not_hang(place):
     finally:
         done.set()
         thread.join()
+
+
+def test_gold_rows_are_kept_within_bounds(place):
+    kept = GoldRows(cells=1000)
+    sql = "SELECT n, n FROM numbers LIMIT {}"
+    for size in (100, 200, 150, 1500):
+        assert len(kept.find(place, sql.format(size), 10**6)) == size
+        assert kept.cells <= 1000
+    assert kept.find(place, sql.format(150), 10**6) is kept.find(place, sql.format(150), 10**6)
+    large = sql.format(1500)
+    assert kept.find(place, large, 10**6) is not kept.find(place, large, 10**6)
+    with pytest.raises(QueryError):
+        kept.find(place, "SELECT COUNT(*) FROM numbers a, numbers b", 10**6)
+
+
+def test_a_snapshot_belongs_to_its_variant():
+    one, many = BirdEnv(), BirdInteractiveEnv()
+    one.reset(options={"task_id": "bird_3"})
+    many.reset(options={"task_id": "bird_3"})
+    assert BirdInteractiveEnv().set_state(many.get_state())[1]["task_id"] == "bird_3"
+    with pytest.raises(InvalidState, match="BIRD-Interactive"):
+        many.set_state(one.get_state())

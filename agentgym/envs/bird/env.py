@@ -24,8 +24,10 @@ from agentgym.core import (
     TaskSet,
     TextEnv,
 )
-from agentgym.core.errors import InvalidConfig
+from agentgym.core.errors import InvalidConfig, InvalidState
+from agentgym.core.text import shorten
 from agentgym.envs.bird.expert import GoldExpert
+from agentgym.envs.bird.gold import GOLD
 from agentgym.envs.bird.library import find_database, load_source
 from agentgym.envs.bird.official import (
     mini_dev_tasks,
@@ -34,7 +36,7 @@ from agentgym.envs.bird.official import (
     published_text,
 )
 from agentgym.envs.bird.place import Place
-from agentgym.envs.bird.query import Answer, QueryError, Row, run
+from agentgym.envs.bird.query import Answer, QueryError, run
 from agentgym.envs.bird.reply import find_sql
 from agentgym.envs.bird.sandbox import PUBLISHED_STEPS, STEPS
 from agentgym.envs.bird.schema import in_sentences, in_sql, read_schema
@@ -123,7 +125,7 @@ class BirdBase(TextEnv):
         answer = self._run(sql)
         spec = self.task.spec
         try:
-            gold = _gold(self._place, spec["sql"], self._steps)
+            gold = GOLD.find(self._place, spec["sql"], self._steps)
         except QueryError:  # a published gold query that is wrong cannot be matched
             return answer, False
         return answer, same_rows(answer.rows, gold, self.comparison, spec["ordered"])
@@ -132,10 +134,11 @@ class BirdBase(TextEnv):
         return run(self._place, sql, steps=self._steps)
 
     def _save(self) -> Any:
-        return {}  # a query leaves nothing behind
+        return {"variant": self.title}  # a query leaves nothing behind
 
     def _load(self, saved: Any) -> None:
-        pass
+        if saved != {"variant": self.title}:  # both variants have the same tasks
+            raise InvalidState(f"this is no snapshot of {self.title}: {shorten(repr(saved))}")
 
     def _sample(self, rng: np.random.Generator) -> str:
         """Draw a query that runs, over one table."""
@@ -207,9 +210,3 @@ def _mini_text(database: str, form: str) -> str:
 @lru_cache(maxsize=32)
 def _official_sql(place: Place) -> str:
     return in_sql(place)
-
-
-@lru_cache(maxsize=512)
-def _gold(place: Place, sql: str, steps: int) -> list[Row]:
-    """Return the rows of a gold query; they are not to be changed."""
-    return run(place, sql, steps=steps).rows
