@@ -8,7 +8,7 @@ rarely says everything.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agentgym.core.draw import Draw
 from agentgym.envs.webshop.kinds import Choice, Kind, Trait
@@ -70,7 +70,7 @@ def family(
     yield first
     seen = {_make_up(first)}
     for i in range(1, size):
-        other = replace(_changed(first, draw), serial=number * 10 + i, noun=draw.pick(kind.nouns))
+        other = _changed(first, number * 10 + i, draw)
         if _make_up(other) not in seen:
             seen.add(_make_up(other))
             yield other
@@ -88,8 +88,10 @@ def _first(kind: Kind, serial: int, brand: str, model: str, draw: Draw) -> Draft
     low, high = kind.prices
     price = _ending(low + (high - low) * draw.unit() ** 1.7, draw)
     noun, use = draw.pick(kind.nouns), draw.pick(kind.uses)
-    draft = Draft(serial, kind, brand, model, noun, facets, tuple(features), use, price, {}, {})
-    return _with_options(draft, draw)
+    options, surcharges = _options(kind, (*facets, *features), price, draw)
+    return Draft(
+        serial, kind, brand, model, noun, facets, tuple(features), use, price, options, surcharges
+    )
 
 
 def _facets(kind: Kind, draw: Draw) -> tuple[Trait, ...]:
@@ -108,23 +110,29 @@ def _goes(kind: Kind, trait: Trait, others: Iterable[Trait]) -> bool:
     return trait.attribute not in kind.refused(other.attribute for other in others)
 
 
-def _changed(draft: Draft, draw: Draw) -> Draft:
+def _changed(draft: Draft, serial: int, draw: Draw) -> Draft:
     """Return a near-duplicate: one change that may decide, and another price."""
     change = draw.pick(_CHANGES)
     price = _ending(draft.price * (0.86 + 0.3 * draw.unit()), draw)
+    facets, features = draft.facets, draft.features
     if change == "facet":
-        draft = _other_facet(draft, draw)
-    elif change == "lose" and len(draft.features) > 2:
-        gone = draw.below(len(draft.features))
-        draft = replace(draft, features=draft.features[:gone] + draft.features[gone + 1 :])
+        facets = _other_facet(draft, draw)
+    elif change == "lose" and len(features) > 2:
+        gone = draw.below(len(features))
+        features = features[:gone] + features[gone + 1 :]
     elif change == "swap":
-        draft = _other_feature(draft, draw)
+        features = _other_feature(draft, draw)
     elif change == "dear":
         price = _ending(draft.price * (1.35 + 0.6 * draw.unit()), draw)
-    return _with_options(replace(draft, price=price), draw)
+    kind, noun = draft.kind, draw.pick(draft.kind.nouns)
+    options, surcharges = _options(kind, facets + features, price, draw)
+    return Draft(
+        serial, kind, draft.brand, draft.model, noun, facets, features, draft.use, price,
+        options, surcharges,
+    )  # fmt: skip
 
 
-def _other_facet(draft: Draft, draw: Draw) -> Draft:
+def _other_facet(draft: Draft, draw: Draw) -> tuple[Trait, ...]:
     place = draw.below(len(draft.facets))
     rest = [t for t in draft.traits if t is not draft.facets[place]]
     others = [
@@ -133,12 +141,11 @@ def _other_facet(draft: Draft, draw: Draw) -> Draft:
         if trait is not draft.facets[place] and _goes(draft.kind, trait, rest)
     ]
     if not others:
-        return draft
-    facets = (*draft.facets[:place], draw.pick(others), *draft.facets[place + 1 :])
-    return replace(draft, facets=facets)
+        return draft.facets
+    return (*draft.facets[:place], draw.pick(others), *draft.facets[place + 1 :])
 
 
-def _other_feature(draft: Draft, draw: Draw) -> Draft:
+def _other_feature(draft: Draft, draw: Draw) -> tuple[Trait, ...]:
     place = draw.below(len(draft.features))
     rest = [t for t in draft.traits if t is not draft.features[place]]
     others = [
@@ -147,28 +154,29 @@ def _other_feature(draft: Draft, draw: Draw) -> Draft:
         if trait not in draft.features and _goes(draft.kind, trait, rest)
     ]
     if not others:
-        return draft
-    features = (*draft.features[:place], draw.pick(others), *draft.features[place + 1 :])
-    return replace(draft, features=features)
+        return draft.features
+    return (*draft.features[:place], draw.pick(others), *draft.features[place + 1 :])
 
 
-def _with_options(draft: Draft, draw: Draw) -> Draft:
-    """Return the draft with options drawn from those that go with its traits."""
+def _options(
+    kind: Kind, traits: Iterable[Trait], price: float, draw: Draw
+) -> tuple[dict[str, tuple[str, ...]], dict[str, dict[str, float]]]:
+    """Return options drawn from those that go with the traits, and what their values add."""
     options: dict[str, tuple[str, ...]] = {}
     surcharges: dict[str, dict[str, float]] = {}
-    scale = 0.6 + 0.8 * min(1.0, draft.price / draft.kind.prices[1])
-    refused = draft.kind.refused(trait.attribute for trait in draft.traits)
-    for choice in draft.kind.choices:
+    scale = 0.6 + 0.8 * min(1.0, price / kind.prices[1])
+    refused = kind.refused(trait.attribute for trait in traits)
+    for choice in kind.choices:
         fitting = [value for value in choice.values if value not in refused]
         values = _values(choice, fitting, draw)
         if not values:
             continue
         options[choice.name] = values
-        least = min(choice.surcharges.get(v, 0.0) for v in values)
-        extra = {v: round((choice.surcharges.get(v, 0.0) - least) * scale) for v in values}
-        if any(extra.values()):
+        if choice.surcharges:
+            least = min(choice.surcharges.get(v, 0.0) for v in values)
+            extra = {v: round((choice.surcharges.get(v, 0.0) - least) * scale) for v in values}
             surcharges[choice.name] = {v: float(dollars) for v, dollars in extra.items()}
-    return replace(draft, options=options, surcharges=surcharges)
+    return options, surcharges
 
 
 def _values(choice: Choice, fitting: list[str], draw: Draw) -> tuple[str, ...]:

@@ -137,10 +137,12 @@ class Kind:
     never: Mapping[str, frozenset[str]]
     held_out: bool
 
-    def refused(self, attributes: Iterable[str]) -> frozenset[str]:
+    def refused(self, attributes: Iterable[str]) -> set[str]:
         """Return the attributes and option values that do not go together with some attributes."""
-        found = [self.never[attribute] for attribute in attributes if attribute in self.never]
-        return frozenset().union(*found)
+        never = self.never
+        return {
+            other for attribute in attributes if attribute in never for other in never[attribute]
+        }
 
     @cached_property
     def traits(self) -> dict[str, Trait]:

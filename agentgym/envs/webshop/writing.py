@@ -16,7 +16,7 @@ from agentgym.envs.webshop.product import Product, Review
 
 _SYMBOLS = "ABCDEFGHJKLMNPQRSTVWXYZ123456789"
 _ALL = 2**40 - 1
-_STARS, _LIKELY = ("5", "4", "3", "2"), (0.48, 0.3, 0.14, 0.08)
+_STARS = "5" * 12 + "4" * 8 + "3" * 4 + "2" * 2
 _TITLES = (
     "{brand} {model} {facets} {noun}, {features}, {use}",
     "{brand} {facets} {noun} - {features} - {use}",
@@ -113,9 +113,9 @@ def _description(draft: Draft, unsaid: list[Trait], draw: Draw) -> str:
     shop: dict[str, Any] = table("shop")
     kind, ask = draft.kind, draft.kind.asks[0]
     words = {"brand": draft.brand, "model": draft.model, "use": draft.use, "ask": ask}
+    words["an_ask"] = f"{article(ask)} {ask}"
+    words["An_ask"] = words["an_ask"].capitalize()
     opener = draw.pick(shop["openers"][kind.number]).format(**words)
-    if opener.startswith("A "):
-        opener = f"{article(ask).capitalize()} {opener[2:]}"
     parts = [opener, *draw.sample(kind.about, draw.between(2, 3))]
     parts += [trait.sentence for trait in unsaid[:2]]
     if draw.chance(0.7):
@@ -126,17 +126,17 @@ def _description(draft: Draft, unsaid: list[Trait], draw: Draw) -> str:
 def _reviews(draft: Draft, draw: Draw) -> tuple[Review, ...]:
     voices, kind = table("shop")["reviews"], draft.kind
     found: list[Review] = []
-    titles: set[str] = set()
-    praise, gripes = draw.shuffled(kind.praise), draw.shuffled(kind.gripes)
-    for _ in range(draw.between(2, 5)):
-        stars = draw.weighted(_STARS, _LIKELY)
-        middle = [praise.pop()] if stars in "54" and praise else []
-        middle += [gripes.pop()] if stars in "432" and gripes else []
+    # Nobody says the same twice: whoever comes next takes the next sentence, while there are any.
+    said, moaned = draw.below(len(kind.praise)), draw.below(len(kind.gripes))
+    for i in range(draw.between(2, min(5, len(kind.praise)))):
+        stars = draw.pick(_STARS)
+        middle = [kind.praise[(said + i) % len(kind.praise)]] if stars in "54" else []
+        if stars in "432" and i < len(kind.gripes):
+            middle.append(kind.gripes[(moaned + i) % len(kind.gripes)])
         title = draw.pick(voices["titles"][stars])
-        if title in titles or not middle:
+        if not middle or any(review.title == title for review in found):
             continue
-        titles.add(title)
         lead, tail = draw.pick(voices["lead"][stars]), draw.pick(voices["tail"][stars])
         body = " ".join(part for part in (lead, *middle, tail) if part)
-        found.append(Review(title, float(stars), body.format(brand=draft.brand)))
-    return tuple(found) or (Review("As described", 4.0, f"{kind.praise[0]}"),)
+        found.append(Review(title, float(stars), body.replace("{brand}", draft.brand)))
+    return tuple(found) or (Review("As described", 4.0, kind.praise[0]),)
