@@ -150,7 +150,7 @@ class WebShopEnv(TextEnv):
         return {} if self.result is None else {"purchase": self.result._asdict()}
 
     def _make_expert(self) -> Expert:
-        return Shopper(self.stock, self.session, self.goal, self.nouns)
+        return Shopper(self.stock, self.session, self.goal, self.nouns, self.max_rounds)
 
     def rule_baseline(self) -> Expert:
         """Return the paper's rule: search for the instruction, buy the first hit."""

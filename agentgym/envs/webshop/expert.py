@@ -2,8 +2,10 @@
 
 The expert knows the whole stock, and what each product would score with the options that were asked
 for. From that it works out a visit a careful person could have made: words that bring up something
-that fits, a look at a product that promises as much and falls short, and the purchase. Its reasons
-are the ones to be read off the pages. If somebody else has moved in between, it plans from there.
+that fits, a look at a product that promises as much and falls short, a look for what the title
+does not say, and the purchase. The looks are left out where the rounds do not allow them. Its
+reasons are the ones to be read off the pages. If somebody else has moved in between, it plans from
+there.
 
 `FirstHit` is the paper's rule baseline: it searches for the instruction and buys the first hit.
 """
@@ -48,24 +50,37 @@ class Shopper(Expert):
         session: the episode's visit; it is read, not changed.
         goal: what is asked for.
         nouns: how the reward finds the nouns of a title.
+        rounds: how many the episode may take.
     """
 
-    def __init__(self, stock: Stock, session: Session, goal: Goal, nouns: Nouns) -> None:
+    def __init__(
+        self, stock: Stock, session: Session, goal: Goal, nouns: Nouns, rounds: int
+    ) -> None:
         self._stock, self._session, self._goal, self._nouns = stock, session, goal, nouns
+        self._rounds = rounds
         self._found: Find | None = None
-        self._looked = False
+        self._looked = self._read = False
 
     def act(self, observation: str, info: Mapping[str, Any]) -> Move:
         """Return the next move of a visit that ends with what was asked for."""
         session = self._session
         found = self._plan()
+        spare = self._rounds - int(info.get("rounds", 0)) - self._needed(found)
         if session.where in pages.SUB_PAGES:
-            return "I have read enough here, so I go back to the product.", _click(pages.PREVIOUS)
+            return self._after_reading(), _click(pages.PREVIOUS)
         if session.where == "Item" and session.product is not None:
-            return self._on_product(session.product, found)
+            return self._on_product(session.product, found, spare)
         if session.where == "Results" and session.keywords == found.words:
-            return self._among_results(found)
+            return self._among_results(found, spare)
         return self._search(found)
+
+    def _needed(self, found: Find) -> int:
+        """Return the rounds that the purchase itself takes from here."""
+        options = len(_wanted(found.product, self._goal)) - len(self._session.chosen)
+        if self._session.where == "Item":
+            return options + 1
+        turns = abs(found.rank // pages.PER_PAGE + 1 - self._session.number)
+        return options + 2 + turns + (self._session.where == pages.SEARCH)
 
     def _plan(self) -> Find:
         """Return what to buy and how to come to it; the product is chosen once."""
@@ -105,25 +120,24 @@ class Shopper(Expert):
 
     def _search(self, found: Find) -> Move:
         goal = self._goal
-        wish = goal.query or "this"
-        if goal.attributes:
-            wish += f" that should be {_join(goal.attributes)}"
-        if goal.options:
-            wish += f", in {_join(_values(goal))}"
+        wish = f"I am asked for {goal.query or 'one thing'}"
+        points = [*goal.attributes, *_values(goal)]
         if goal.price_upper < NO_LIMIT:
-            wish += f", for at most ${goal.price_upper:.2f}"
-        thought = f"I am asked for {wish}. I search for the words that say most about it."
+            points.append(f"no more than ${goal.price_upper:.2f}")
+        if points:
+            wish += f"; what counts is {_join(points)}"
+        thought = f"{wish}. I search for the words that say most about it."
         return thought, f"search[{found.words}]"
 
-    def _among_results(self, found: Find) -> Move:
+    def _among_results(self, found: Find, spare: int) -> Move:
         session = self._session
         page = found.rank // pages.PER_PAGE + 1
         other = self._promising(found)
-        if other is not None and not self._looked and session.number == page:
+        if other is not None and not self._looked and spare >= 2 and session.number == page:
             self._looked = True
             thought = (
-                f"{other.asin} stands high among the results and is the right kind of thing, so I "
-                f"look at it first: {shorten(other.title, 60)} for {_price(other)}."
+                f"{other.asin} stands higher among the results, is the right kind of thing and not "
+                f"too dear, so I look at it first: {shorten(other.title, 60)} for {_price(other)}."
             )
             return thought, _click(other.asin)
         if session.number < page:
@@ -136,24 +150,42 @@ class Shopper(Expert):
             return "What I want stood on an earlier page, so I turn back.", _click(pages.PREVIOUS)
         product = found.product
         thought = (
-            f"{product.asin}, {shorten(product.title, 80)}, is what I am looking for, and at "
-            f"{_price(product)} it can be had for what I may spend, so I open it."
+            f"{self._passed_over(found)}{product.asin}, {shorten(product.title, 80)}, looks like "
+            f"what I was asked for, at {_price(product)}, so I open it."
         )
         return thought, _click(product.asin)
 
     def _promising(self, found: Find) -> Product | None:
         """Return a product on the same page that reads alike, ranks higher and falls short."""
-        first = found.rank // pages.PER_PAGE * pages.PER_PAGE
-        for place in self._session.hits()[first : found.rank]:
-            product = self._stock.product(place)
-            if product.query == self._goal.query and product.asin not in self._session.visited:
+        for product in self._before(found):
+            alike = (
+                product.query == found.product.query and product.asin not in self._session.visited
+            )
+            if alike and product.pricing[0] <= self._goal.price_upper:
                 return product
         return None
 
-    def _on_product(self, product: Product, found: Find) -> Move:
+    def _passed_over(self, found: Find) -> str:
+        """Say how many of the hits before it on its page are too dear, if any are."""
+        dear = sum(p.pricing[0] > self._goal.price_upper for p in self._before(found))
+        limit = f"${self._goal.price_upper:.2f}"
+        if dear > 1:
+            return f"{dear} of the hits before it cost more than {limit}. "
+        return f"One hit before it costs more than {limit}. " if dear else ""
+
+    def _before(self, found: Find) -> list[Product]:
+        first = found.rank // pages.PER_PAGE * pages.PER_PAGE
+        return [self._stock.product(place) for place in self._session.hits()[first : found.rank]]
+
+    def _on_product(self, product: Product, found: Find, spare: int) -> Move:
         goal, session = self._goal, self._session
         if product.asin != found.product.asin:
             return self._reason_against(product), _click(pages.PREVIOUS)
+        unsaid = [a for a in goal.attributes if a not in product.title.lower()]
+        page = self._where_said(product, unsaid)
+        if page and spare >= 2 and not self._read:
+            self._read = True
+            return f"The title does not say {_join(unsaid)}, so I look under {page}.", _click(page)
         wanted = _wanted(product, goal)
         for name, value in session.chosen.items():
             if name not in wanted and product.surcharges.get(name, {}).get(value):
@@ -161,21 +193,38 @@ class Shopper(Expert):
                 return thought, _click(pages.PREVIOUS)
         for name, value in wanted.items():
             if session.chosen.get(name) != value:
-                return f"It should be {name} {value}, which there is, so I choose it.", _click(
+                return f"The {name} should be {value}, which there is, so I choose it.", _click(
                     value
                 )
         price = product.cost(session.chosen)
         limit = f", within the ${goal.price_upper:.2f} I may spend" * (goal.price_upper < NO_LIMIT)
-        options = f" The options are chosen: {_join(list(wanted.values()))}." if wanted else ""
-        has = f"It is {_join(goal.attributes)}, as asked." if goal.attributes else "It is right."
-        return f"{has}{options} It costs ${price:.2f}{limit}, so I buy it.", _click(pages.BUY)
+        has = f"It has what counts: {_join([*goal.attributes, *wanted.values()])}."
+        return f"{has} It costs ${price:.2f}{limit}, so I buy it.", _click(pages.BUY)
+
+    def _where_said(self, product: Product, attributes: list[str]) -> str:
+        """Return the sub-page that says what the title leaves out, or ""."""
+        texts = {"Features": " ".join(product.bullets), "Description": product.description}
+        counts = {name: sum(a in text.lower() for a in attributes) for name, text in texts.items()}
+        best = max(counts, key=lambda name: counts[name])
+        if counts[best]:
+            return best
+        listed = any(a in product.attributes for a in attributes)
+        return "Attributes" if listed and "attributes" in self._session.clickables else ""
+
+    def _after_reading(self) -> str:
+        """Say what the open sub-page says of what was asked for."""
+        said = " ".join(part.text for part in self._session.page[4:]).lower()
+        found = [a for a in self._goal.attributes if a in said]
+        if not found:
+            return "There is nothing more for me here, so I go back to the product."
+        return f"Here it says {_join(found)}, so I go back to the product."
 
     def _reason_against(self, product: Product) -> str:
         goal, worth = self._goal, self._worth(product)
         lacks = [a for a in goal.attributes if not attributes_met(product, [a])]
         wanted = _wanted(product, goal)
         if lacks:
-            why = f"nothing here says that it is {_join(lacks)}"
+            why = f"nothing is said of {_join(lacks)}"
         elif worth.options[0] < worth.options[1]:
             missing = [v for v in _values(goal) if v not in wanted.values()]
             why = f"it does not come in {_join(missing or _values(goal))}"
