@@ -56,7 +56,7 @@ CREATE TABLE trans (
     memo TEXT
 );
 
-CREATE INDEX trans_of_account ON trans (acct_no, t_date);
+CREATE INDEX trans_of_account ON trans (acct_no);
 
 CREATE TABLE loans (
     loan_id INTEGER NOT NULL PRIMARY KEY,
