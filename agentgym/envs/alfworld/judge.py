@@ -86,6 +86,8 @@ class Judge:
         if isinstance(names, str):
             raise MalformedPddl(f"({head} ...) must begin with its variables in brackets")
         variables = list(typed(names))
+        inner = {name for name, _ in variables}
+        given = {name: value for name, value in given.items() if name not in inner}
         if head == "forall":
             negated: Term = ("not", body)
             cases = (self._ground(negated, case) for case in self._cases(variables, negated, given))
