@@ -60,6 +60,13 @@ BUILTIN = (
         "agentgym.envs.weather.env:WeatherEnv",
         "Answer a question about temperature, rain, snow or air by calling functions.",
     ),
+    EnvCard(
+        "agentgym/WebShop-v0",
+        "agentgym.envs.webshop.env:WebShopEnv",
+        "Find the product that fits an instruction in a web shop, and buy it.",
+        extra="webshop",
+        modules=("tantivy",),
+    ),
 )
 
 for _card in BUILTIN:

@@ -89,11 +89,12 @@ class Shopper(Expert):
         return self._found
 
     def _best(self) -> Find:
-        tries = list(dict.fromkeys(_queries(self._goal)))
-        finds = [find for words in tries if (find := self._first_fit(words))]
-        near = [find for find in finds if find.rank < pages.PER_PAGE]
-        if near:  # the first, most natural words that bring it to the first page
-            return near[0]
+        finds = []
+        for words in dict.fromkeys(_queries(self._goal)):
+            find = self._first_fit(words)
+            if find is not None and find.rank < pages.PER_PAGE:
+                return find  # the first, most natural words that bring it to the first page
+            finds += [find] if find is not None else []
         if finds:
             return min(finds, key=lambda find: find.rank)
         product = self._stock.get(self._goal.asin)
