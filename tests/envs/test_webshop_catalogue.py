@@ -36,7 +36,7 @@ from agentgym.envs.webshop.writing import article
 from tests.envs.everywhere import outputs_under_hash_seeds
 
 PRODUCTS = "838ddb0eb4549e3cf58dc7871ba8c3d08399dd327195c28e33370eb688f2f042"
-TASKS = "f90ac1f0a15307d1b5dba80645382728a38037da173c89984918d22c6a4a2683"
+TASKS = "0ce7b0aefd8bdbb6818f10d4471245d281346ab50fa5f6b22120a10095482c3f"
 
 EVERY_KIND = pytest.mark.parametrize("kind", load_kinds(), ids=lambda kind: kind.name)
 
