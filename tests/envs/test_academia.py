@@ -13,8 +13,9 @@ from agentgym.envs.academia import env as academia_env
 from agentgym.envs.academia.env import AcademiaEnv
 from agentgym.envs.academia.network import AUTHORS, PAPERS, load_network
 from agentgym.envs.academia.questions import BY_NAME, QUESTIONS
-from agentgym.envs.academia.questions.base import MOST_CALLS, top
+from agentgym.envs.academia.questions.base import MOST_CALLS
 from agentgym.envs.tools import accepts, value_of
+from agentgym.envs.tools.question import top
 from tests.envs.everywhere import outputs_under_hash_seeds, readme_episode
 
 README = Path(academia_env.__file__).parent / "README.md"

@@ -5,16 +5,12 @@ A plan only knows what the functions have answered. It loads a network when it f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from agentgym.envs.academia.tools import AcademiaTools
 from agentgym.envs.tools import Move
-
-T = TypeVar("T")
-Looking = Generator[Move, Any, T]
-"""Part of a plan: yields moves and returns what was found."""
-
+from agentgym.envs.tools.question import Looking
 
 Papers = dict[str, dict[str, Any]]
 """What was found of papers, by title."""

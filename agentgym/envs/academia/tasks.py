@@ -7,54 +7,34 @@ DBLP network that does not come with them; `exported.py` says how it is brought.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
 from agentgym.core.data import find_data
 from agentgym.core.draw import Draw
 from agentgym.core.task import TaskSet
-from agentgym.envs.academia.network import Network, load_network
-from agentgym.envs.academia.questions import QUESTIONS, Question
+from agentgym.envs.academia.network import load_network
+from agentgym.envs.academia.questions import QUESTIONS
 from agentgym.envs.tools import spec_of
 from agentgym.envs.tools.published import read_published
+from agentgym.envs.tools.question import question_rows
 
 NAME = "academia"
 FILE = "academia.jsonl"
 TRAIN, EVAL = 20, 5
 """Mini tasks of each kind of question."""
 
-Row = tuple[str, str, Mapping[str, Any]]
-
 
 def mini_tasks() -> TaskSet:
     """Return 20 train and 5 eval tasks of each of the 19 kinds of questions."""
-    network, rows = load_network(), list[Row]()
-    for question in QUESTIONS:
-        draw = Draw(f"academia mini 1 {question.name}")
-        rows += _rows(question, network, draw)
+    network = load_network()
+    rows = [
+        row
+        for question in QUESTIONS
+        for row in question_rows(question, network, "academia mini 1", TRAIN, EVAL)
+    ]
     note = (
         "Drawn by us from an invented network of 2,000 papers and 1,500 authors. No two tasks of a "
         "kind are about the same paper, author or pair."
     )
     return TaskSet.build(NAME, "mini", "1", Draw("academia mini 1").shuffled(rows), note)
-
-
-def _rows(question: Question, network: Network, draw: Draw) -> Iterator[Row]:
-    """Yield the tasks of one kind, no two about the same thing."""
-    seen: set[frozenset[Any]] = set()
-    while len(seen) < TRAIN + EVAL:
-        args = question.draw(network, draw)
-        if args is None or (about := frozenset(args.values())) in seen:
-            continue
-        split = "train" if len(seen) < TRAIN else "eval"
-        seen.add(about)
-        spec = {
-            "goal": question.ask(args, draw),
-            "question": question.name,
-            "args": dict(args),
-            "answer": question.answer(network, args),
-        }
-        yield split, f"{question.level}/{question.name}", spec
 
 
 def official_tasks(data_dir: str | None) -> TaskSet:

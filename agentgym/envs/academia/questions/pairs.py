@@ -5,20 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from agentgym.core.draw import Draw
-from agentgym.envs.academia.looking import Looking, Reader
+from agentgym.envs.academia.looking import Reader
 from agentgym.envs.academia.network import Network
-from agentgym.envs.academia.questions.base import (
-    NUMBER,
-    Args,
-    Question,
-    Spec,
-    any_author,
-    any_pair,
-    name,
-    number,
-    text,
-    top,
-)
+from agentgym.envs.academia.questions.base import NUMBER, Question, any_author, any_pair
+from agentgym.envs.tools.question import Args, Looking, Spec, name, number, text, top
 
 
 class MutualCount(Question):

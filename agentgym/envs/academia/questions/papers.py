@@ -5,22 +5,17 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from agentgym.core.draw import Draw
-from agentgym.envs.academia.looking import Looking, Reader
+from agentgym.envs.academia.looking import Reader
 from agentgym.envs.academia.network import Network
 from agentgym.envs.academia.questions.base import (
     LIST,
     MOST_CALLS,
     NUMBER,
     YES_NO,
-    Args,
     Question,
-    Spec,
     any_paper,
-    listed,
-    number,
-    text,
-    top,
 )
+from agentgym.envs.tools.question import Args, Looking, Spec, listed, number, text, top
 
 
 class OfPaper(Question):

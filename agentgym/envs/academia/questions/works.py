@@ -8,20 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentgym.core.draw import Draw
-from agentgym.envs.academia.looking import Looking, Reader
+from agentgym.envs.academia.looking import Reader
 from agentgym.envs.academia.network import Network
-from agentgym.envs.academia.questions.base import (
-    LIST,
-    MOST_CALLS,
-    Args,
-    Question,
-    Spec,
-    any_author,
-    listed,
-    name,
-    text,
-    top,
-)
+from agentgym.envs.academia.questions.base import LIST, MOST_CALLS, Question, any_author
+from agentgym.envs.tools.question import Args, Looking, Spec, listed, name, text, top
 
 
 class ClosestCollaborator(Question):
