@@ -8,7 +8,7 @@ Unpack the three into one folder and run
 
     python scripts/weather_places.py FOLDER
 
-Taken are capitals of 150,000 people, the largest cities of every country (at most eight), and the
+Taken are capitals of 90,000 people, the largest cities of every country (at most eight), and the
 towns named below: ones people ask about, high and low ones, and names that several places share.
 The distance to the sea is the way to the nearest sea cell of the mask, up to 1,000 km.
 """
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 OUT = Path(__file__).parents[1] / "agentgym" / "envs" / "weather" / "data" / "places.json"
-LEAST_CAPITAL, LEAST_CITY, MOST_A_COUNTRY = 150_000, 1_800_000, 8
+LEAST_CAPITAL, LEAST_CITY, MOST_A_COUNTRY = 90_000, 1_800_000, 8
 FARTHEST_KM = 1_000.0
 NO_ELEVATION = -9_999
 

@@ -65,11 +65,11 @@ def read_call(text: str) -> Call:
     text = text.strip()
     if text[:7].lower() == "action:":
         text = text[7:].lstrip()
-    if text.startswith("```"):
+    if text[:1] in ("{", "`"):
         fenced = _FENCE.fullmatch(text)
         text = fenced[1] if fenced else text
-    if text.startswith("{"):
-        return _tool_call(_value(text, "the tool call"))
+        if text.startswith("{"):
+            return _tool_call(_value(text, "the tool call"))
     start = text.find(_LABEL)
     end = start + len(_LABEL)
     if start < 0:
@@ -163,6 +163,8 @@ def _type(schema: Mapping[str, Any]) -> ParamType:
 
 
 def _name(text: str) -> str:
+    if text.isidentifier() and len(text) <= 80:
+        return text
     if not text:
         raise ValueError("the function's name is missing before 'with Action Input:'")
     if len(text) > 80 or not text.replace(".", "_").replace("-", "_").isidentifier():

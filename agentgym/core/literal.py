@@ -18,12 +18,20 @@ from agentgym.core.text import parse_json, shorten
 MOST_DEPTH = 32
 """How deep lists and objects may be nested."""
 
-_STRING = re.compile(r"'{3}.*?'{3}|\"{3}.*?\"{3}|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", re.DOTALL)
+# A string that never ends takes the rest, or every quote would be tried as its beginning.
+_STRING = re.compile(
+    r"'{3}.*?(?:'{3}|\Z)|\"{3}.*?(?:\"{3}|\Z)"
+    r"|\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z)|'(?:[^'\\]|\\.)*(?:'|\\?\Z)",
+    re.DOTALL,
+)
 _SKELETON = re.compile(r"[\w\s.,:()\[\]{}+\-]*")
 _EXPONENT = re.compile(r"(?<=[\d.])[eE][+\-]?(?=\d)")
 # A sum or a row of signs is no literal, and thousands of them are a tree thousands deep.
 _SUM = re.compile(r"[+\-]\s*[+\-(\[{]|[\w.)\]}]\s*[+\-]")
+_BRACKET = re.compile(r"[\[\]{}()]")
+_WORD = re.compile(r"[^\W\d]\w*")
 _NAMES = {"true": True, "false": False, "null": None}
+_WORDS = frozenset({*_NAMES, "True", "False", "None", "s", "rs"})  # s stands for a string
 
 
 def read_value(text: str) -> Any:
@@ -50,17 +58,17 @@ def read_value(text: str) -> Any:
 
 
 def _require_shallow(text: str) -> None:
-    depth = deepest = 0
-    for mark in re.findall(r"[\[\]{}()]", _STRING.sub("", text)):
+    depth = 0
+    for mark in _BRACKET.findall(_STRING.sub("", text)):
         depth += 1 if mark in "[{(" else -1
-        deepest = max(deepest, depth)
-    if deepest > MOST_DEPTH:
-        raise ValueError(f"it is nested {deepest} deep; at most {MOST_DEPTH} are read")
+        if depth > MOST_DEPTH:
+            raise ValueError(f"it is nested more than {MOST_DEPTH} deep, which is not read")
 
 
 def _read_literal(text: str, json_error: ValueError) -> Any:
-    skeleton = _STRING.sub("s", text)
-    if not _SKELETON.fullmatch(skeleton) or _SUM.search(_EXPONENT.sub("0", skeleton)):
+    skeleton = _EXPONENT.sub("0", _STRING.sub("s", text))
+    known = _SKELETON.fullmatch(skeleton) and _WORDS.issuperset(_WORD.findall(skeleton))
+    if not known or _SUM.search(skeleton):
         raise _explained(text, json_error)
     try:
         with warnings.catch_warnings():  # of escapes such as "\\d", which mean what they say

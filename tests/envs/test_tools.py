@@ -11,6 +11,7 @@ from agentgym.core import make
 from agentgym.core.checker import check_env
 from agentgym.envs.tools import ToolError, Tools, tool
 from agentgym.envs.tools.env import FORMAT_ERROR
+from tests.envs.fuzz_tools import check_malformed
 from tests.envs.toy_tools import ShelfEnv, ShelfTools
 
 
@@ -262,3 +263,7 @@ def test_tools_can_be_called_without_an_environment() -> None:
     assert kit.call("put", {"box": "red", "things": 2}) == {"box": "red", "holds": 3}
     with pytest.raises(ToolError, match="missing argument 'things'"):
         kit.call("put", {"box": "red"})
+
+
+def test_ten_thousand_malformed_calls_are_answered(env: ShelfEnv) -> None:
+    check_malformed(env, 10_000)

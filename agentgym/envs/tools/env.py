@@ -152,9 +152,11 @@ class ToolEnv(TextEnv):
 
     def _played(self, found: Tool, arguments: Mapping[str, Any], result: Any) -> Outcome:
         assert self.task is not None
-        for i, subgoal in enumerate(self.task.spec.get("subgoals", ())):
-            if i not in self._reached and self._reaches(subgoal, found.name, arguments, result):
-                self._reached.add(i)
+        subgoals = self.task.spec.get("subgoals", ())
+        if len(self._reached) < len(subgoals):
+            for i, subgoal in enumerate(subgoals):
+                if i not in self._reached and self._reaches(subgoal, found.name, arguments, result):
+                    self._reached.add(i)
         right = found.ends and self._is_right(self.task, arguments)
         score = self._progress(self.task, found, right)
         return Outcome(_told(result), score, done=found.ends, success=right)

@@ -7,6 +7,7 @@ parameter that is wrong, what was given and what was expected.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -100,12 +101,10 @@ class Tool:
         """
         given = self._as_declared(arguments)
         try:
-            model = self._model(**given) if all(map(str.isidentifier, given)) else None
+            values: dict[str, Any] = self._validator.validate_python(given).__dict__
+            return values
         except ValidationError as error:
             raise self._explain(error, given) from None
-        if model is None:
-            raise self._unknown(next(name for name in given if not name.isidentifier()))
-        return model.__dict__
 
     def call(self, owner: Any, arguments: Mapping[str, Any]) -> Any:
         """Validate the arguments and call the method of `owner`.
@@ -128,6 +127,10 @@ class Tool:
         return create_model(self.name, __config__=_CONFIG, **fields)
 
     @cached_property
+    def _validator(self) -> Any:
+        return self._model.__pydantic_validator__
+
+    @cached_property
     def _types(self) -> dict[str, Any]:
         """JSON types by parameter, None where there are several."""
         return {n: s.get("type") for n, s in self.parameters.get("properties", {}).items()}
@@ -138,19 +141,21 @@ class Tool:
         A list may stand in quotes, a truth value for its name, null for an argument left out.
         """
         given = dict(arguments)
-        for name, kind in self._types.items():
-            value = given.get(name)
-            if kind in ("array", "object") and isinstance(value, str):
-                try:
-                    given[name] = read_value(value)
-                except ValueError:
-                    continue
-            elif isinstance(value, bool):
-                if kind == "string":
+        for name, value in arguments.items():
+            kind = type(value)
+            if kind is float or kind is int:
+                continue
+            wanted = self._types.get(name)
+            if kind is str:
+                if wanted in ("array", "object"):
+                    with contextlib.suppress(ValueError):
+                        given[name] = read_value(value)
+            elif kind is bool:
+                if wanted == "string":
                     given[name] = str(value)
-                elif kind in ("number", "integer"):
+                elif wanted in ("number", "integer"):
                     raise self._wrong(name, value)
-            elif value is None and name in given and name not in self._required:
+            elif value is None and name in self._types and name not in self._required:
                 del given[name]
         return given
 

@@ -51,7 +51,7 @@ class WeatherEnv(ToolEnv):
     name = "weather"
     title = "Weather"
     editions: ClassVar[Mapping[str, Edition]] = {
-        "mini": Edition(15, "384 questions of 16 kinds over 411 places, written by us."),
+        "mini": Edition(15, "384 questions of 16 kinds over 422 places, written by us."),
         "official": Edition(10, "The 343 published questions, answered by open-meteo.", False),
     }
     backends: ClassVar[Mapping[str, tuple[str, ...]]] = {"mini": ("local",), "official": ("live",)}

@@ -1,6 +1,6 @@
 """The places: names, coordinates, elevation, and how far the sea is.
 
-411 towns and cities of GeoNames (CC BY 4.0), chosen by `scripts/weather_places.py`. Some share a
+422 towns and cities of GeoNames (CC BY 4.0), chosen by `scripts/weather_places.py`. Some share a
 name, as places do, so a name may lead to several. A point belongs to the nearest place within
 50 km, the distance within which the published tasks take coordinates for right.
 """

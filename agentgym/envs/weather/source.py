@@ -42,6 +42,17 @@ UNITS = {
 }
 """Units by variable, as open-meteo writes them."""
 
+_COLUMNS = {
+    "temperature_2m_max": "highest",
+    "temperature_2m_min": "lowest",
+    "temperature_2m_mean": "mean",
+    "rain_sum": "rain",
+    "snowfall_sum": "snow",
+    "european_aqi": "aqi",
+    "pm2_5": "pm2_5",
+    "pm10": "pm10",
+}
+
 
 class Source(ABC):
     """Answers about places and days."""
@@ -80,7 +91,7 @@ class Source(ABC):
 
 
 class LocalSource(Source):
-    """The embedded world: 411 places, 2022 to 2024."""
+    """The embedded world: 422 places, 2022 to 2024."""
 
     most_days = 31
     days_ahead = 60
@@ -116,16 +127,8 @@ class LocalSource(Source):
 
 def column(weather: Weather, name: str) -> Sequence[Any]:
     """Return the values of a variable, one a day."""
-    return {
-        "temperature_2m_max": weather.highest,
-        "temperature_2m_min": weather.lowest,
-        "temperature_2m_mean": weather.mean,
-        "rain_sum": weather.rain,
-        "snowfall_sum": weather.snow,
-        "european_aqi": weather.aqi,
-        "pm2_5": weather.pm2_5,
-        "pm10": weather.pm10,
-    }[name]
+    values: Sequence[Any] = getattr(weather, _COLUMNS[name])
+    return values
 
 
 @lru_cache(maxsize=4096)

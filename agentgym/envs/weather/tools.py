@@ -337,7 +337,7 @@ class WeatherTools(Tools):
             raise WrongValue(
                 f"argument 'end_date' must not be before start_date {start}, got {end}"
             )
-        days = (last - first).days + 1
+        days = last.toordinal() - first.toordinal() + 1
         if days > self._source.most_days:
             raise WrongValue(
                 f"argument 'end_date' must be within {self._source.most_days} days of start_date, "
