@@ -4,6 +4,7 @@ import os
 import sqlite3
 import threading
 import time
+import tracemalloc
 
 import pytest
 
@@ -187,3 +188,29 @@ def test_a_snapshot_belongs_to_its_variant():
     assert BirdInteractiveEnv().set_state(many.get_state())[1]["task_id"] == "bird_3"
     with pytest.raises(InvalidState, match="BIRD-Interactive"):
         many.set_state(one.get_state())
+
+
+@pytest.mark.parametrize("call", ["printf('%s%d', b, n)", "date(b || n)"])
+def test_long_arguments_are_not_remembered(place, call):
+    pool = Pool()
+    tracemalloc.start()
+    sql = f"WITH {BIG} SELECT COUNT({call}) FROM numbers, big WHERE n < 60"
+    assert len(run(place, sql, pool).rows) == 1
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 10 * 2**20  # sixty texts of half a megabyte would be three times that
+
+
+def test_no_answer_is_long():
+    env = BirdInteractiveEnv(max_rounds=100)
+    env.reset(options={"task_id": "bird_0"})
+    wide = ", ".join(f"printf('%.900c', 'x') AS c{i}" for i in range(300))
+    many = "WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t LIMIT 90)"
+    observation = env.step(f"run {many} SELECT {wide} FROM t")[0]
+    assert "90 rows, the first 20 shown; 300 columns, the first 36 shown" in observation
+    assert len(observation) < 20_000
+    twelve = ", ".join(f"printf('%.900c', 'x') AS c{i}" for i in range(12))
+    assert len(env.step(f"run {many} SELECT {twelve} FROM t")[0]) < 20_000
+    observation = env.step(f"run SELECT {'x' * 15_000}")[0]
+    assert "no such column" in observation
+    assert len(observation) < 500

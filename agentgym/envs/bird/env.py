@@ -191,7 +191,7 @@ class BirdEnv(BirdBase):
             answer, right = self._judge(find_sql(action))
         except QueryError as error:
             return Outcome(f"The query was not run: {error}.", 0.0, done=True, valid=False)
-        shown = f"{str(answer.rows)[:SHOWN]}..."
+        shown = f"{str(answer.rows[:SHOWN])[:SHOWN]}..."  # no row is shorter than a character
         return Outcome(shown, float(right), done=True, success=right)
 
     def _make_expert(self) -> Expert:

@@ -21,6 +21,9 @@ NOW = "2024-06-30 12:00:00"
 KEPT = 20_000
 """Results kept a function, for each connection."""
 
+SHORT = 100
+"""Results are kept for arguments of at most so many characters."""
+
 # Where the first argument that is a time stands.
 _TIME_AT = {"date": 0, "time": 0, "datetime": 0, "julianday": 0, "unixepoch": 0, "strftime": 1}
 # Conversions to and from the time zone of the machine; here it is UTC, so they change nothing.
@@ -69,8 +72,7 @@ def _pinned(helper: sqlite3.Connection, name: str, place: int) -> Any:
             return None
 
     def function(*arguments: Any) -> Any:
-        # 1 and 1.0 are one key of a cache but two values to strftime.
-        return evaluate(*[a if type(a) is not float else _Float(a) for a in arguments])
+        return _recalled(evaluate, arguments)
 
     return function
 
@@ -104,9 +106,17 @@ def _bounded(helper: sqlite3.Connection, object_: Callable[[str], None]) -> Any:
         return helper.execute(f"SELECT printf({marks})", arguments).fetchone()[0]
 
     def function(*arguments: Any) -> Any:
-        return evaluate(*[a if type(a) is not float else _Float(a) for a in arguments])
+        return _recalled(evaluate, arguments)
 
     return function
+
+
+def _recalled(evaluate: Any, arguments: tuple[Any, ...]) -> Any:
+    """Call a function that remembers its results, past its memory where they would fill it."""
+    if any(type(a) in (str, bytes) and len(a) > SHORT for a in arguments):
+        return evaluate.__wrapped__(*arguments)
+    # 1 and 1.0 are one key of a cache but two values to strftime.
+    return evaluate(*[a if type(a) is not float else _Float(a) for a in arguments])
 
 
 class _Float(float):

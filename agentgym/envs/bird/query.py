@@ -7,6 +7,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
+from agentgym.core.text import shorten
 from agentgym.envs.bird.expansion import COPIES, copies
 from agentgym.envs.bird.place import Place
 from agentgym.envs.bird.pool import POOL, Pool
@@ -17,6 +18,9 @@ ROWS = 250_000
 
 BYTES = 64_000_000
 """The most bytes of text and blobs it may return."""
+
+SAID = 300
+"""Characters of SQLite's own words that are repeated: they may quote the query."""
 
 Row = tuple[Any, ...]
 
@@ -99,7 +103,7 @@ def _fetch(cursor: sqlite3.Cursor) -> list[Row]:
 
 def _explained(error: BaseException, guard: Guard, steps: int) -> str:
     """Return what SQLite said and, where it does not say it, what to change."""
-    text = str(error) or type(error).__name__
+    text = shorten(str(error), SAID) or type(error).__name__
     if guard.refused:
         return f"{guard.refused} is not allowed; write one SELECT that only reads"
     if guard.spent:

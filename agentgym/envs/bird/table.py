@@ -8,7 +8,10 @@ from agentgym.envs.bird.query import Answer
 
 ROWS = 20
 CELL = 60
-COLUMNS = 40
+NARROW = 20
+COLUMNS = 36
+WIDE = 12
+"""From more columns on cells are cut at 20 characters instead of 60."""
 
 
 def draw_table(answer: Answer) -> str:
@@ -21,8 +24,9 @@ def draw_table(answer: Answer) -> str:
     2  | NULL
     (2 rows)
     """
-    columns = [_cell(name) for name in answer.columns[:COLUMNS]]
-    rows = [[_cell(value) for value in row[:COLUMNS]] for row in answer.rows[:ROWS]]
+    limit = CELL if len(answer.columns) <= WIDE else NARROW
+    columns = [_cell(name, limit) for name in answer.columns[:COLUMNS]]
+    rows = [[_cell(value, limit) for value in row[:COLUMNS]] for row in answer.rows[:ROWS]]
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     lines = [
         " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
@@ -31,12 +35,16 @@ def draw_table(answer: Answer) -> str:
     lines.insert(1, "-+-".join("-" * width for width in widths))
     count = len(answer.rows)
     shown = f", the first {ROWS} shown" if count > ROWS else ""
+    if len(answer.columns) > COLUMNS:
+        shown += f"; {len(answer.columns)} columns, the first {COLUMNS} shown"
     lines.append(f"({count} row{'' if count == 1 else 's'}{shown})")
     return "\n".join(lines)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, limit: int) -> str:
     if value is None:
         return "NULL"
-    text = f"{len(value)} bytes" if isinstance(value, bytes) else " ".join(str(value).split())
-    return text if len(text) <= CELL else f"{text[: CELL - 1]}…"
+    text = (
+        f"{len(value)} bytes" if isinstance(value, bytes) else " ".join(str(value)[:1000].split())
+    )
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
