@@ -7,7 +7,7 @@ million products as a warehouse (products, codes and index on disk), opened in a
 
     python -m benchmarks.webshop --write
 
-takes some twenty minutes and three gigabytes of disk; --products makes it smaller. bm25s is not a
+takes half an hour and three gigabytes of disk; --products makes it smaller. bm25s is not a
 dependency: pip install bm25s.
 """
 
@@ -58,17 +58,17 @@ def main() -> None:
 def report(size: int, root: Path, compare: bool) -> str:
     """Return the result page."""
     mini = len(mini_texts())
+    folder = root / "warehouse"
+    folder.mkdir()
+    built = ask("build_warehouse", size, folder)
+    found = ask("query_warehouse", size, folder)
     rows = []
     for engine in ("tantivy", "bm25s") if compare else ("tantivy",):
         for count in (mini, size):
             folder = root / f"{engine}-{count}"
             folder.mkdir()
             rows.append((engine, count, ask(f"build_{engine}", count, folder), folder))
-    measured = [(e, n, built, ask(f"query_{e}", n, f)) for e, n, built, f in rows]
-    folder = root / "warehouse"
-    folder.mkdir()
-    built = ask("build_warehouse", size, folder)
-    found = ask("query_warehouse", size, folder)
+    measured = [(e, n, made, ask(f"query_{e}", n, f)) for e, n, made, f in rows]
     steps = [ask("steps", 0, root) for _ in range(REPEATS)]
     lines = [
         "# WebShop: speed and reach",
@@ -88,7 +88,9 @@ def report(size: int, root: Path, compare: bool) -> str:
         "",
         "| | measured | claimed |",
         "|---|---:|---:|",
-        f"| build, streaming | {built['seconds']:.0f} s, {built['mib']:.0f} MiB at most | |",
+        f"| build, streaming | {built['seconds'] - built['writing']:.0f} s, {built['mib']:.0f} MiB "
+        "at most | |",
+        f"| (writing the products, beside it) | {built['writing']:.0f} s | |",
         f"| on disk | {built['disk']:.0f} MiB | |",
         f"| open, in a fresh process | {found['open']:.3f} s | 2 s |",
         f"| search and the ten products of a page, median | {found['median']:.1f} ms | 20 ms |",
@@ -104,7 +106,8 @@ def report(size: int, root: Path, compare: bool) -> str:
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
         *(engine_row(*row) for row in measured),
         "",
-        "Memory is the largest resident set of the process, what is mapped included. bm25s was "
+        "The texts are read from the warehouse. Memory is the largest resident set of the process, "
+        "what is mapped included. bm25s was "
         "given the texts as a list, as it wants them, and opened with mmap=True.",
         "",
     ]
@@ -146,30 +149,29 @@ def mini_texts() -> list[str]:
     return [stock.product(place).searchable for place in range(len(stock))]
 
 
-def products(size: int) -> Iterator[Any]:
-    """Yield generated products."""
-    from agentgym.envs.webshop.catalogue import generate_products
+def texts(size: int, folder: Path) -> Iterator[str]:
+    """Yield the texts of that many products: the mini catalogue's, or those in the warehouse."""
+    from agentgym.envs.webshop.warehouse import Warehouse
 
-    return generate_products(size)
-
-
-def texts(size: int) -> Iterator[str]:
-    """Yield the texts of that many products: the mini catalogue's where it is of that size."""
     mini = mini_texts()
     if size == len(mini):
         yield from mini
-    else:
-        yield from (product.searchable for product in products(size))
+        return
+    stock = Warehouse(folder.parent / "warehouse")
+    for place in range(size):
+        yield stock.product(place).searchable
 
 
-def queries(size: int) -> list[str]:
+def queries(size: int, folder: Path) -> list[str]:
     """Return queries as people write them: words of texts, none twice."""
     import random
+    from itertools import islice
 
     draw = random.Random(7)
     sample = []
-    for i, text in enumerate(texts(min(size, 20_000))):
-        if i % max(1, min(size, 20_000) // QUERIES) == 0:
+    looked_at = min(size, 20_000)
+    for i, text in enumerate(islice(texts(size, folder), looked_at)):
+        if i % max(1, looked_at // QUERIES) == 0:
             words = text.replace(",", " ").split()[:14]
             sample.append(" ".join(draw.sample(words, min(len(words), draw.randint(3, 8)))))
     return list(dict.fromkeys(sample))[:QUERIES]
@@ -180,7 +182,7 @@ def build_tantivy(size: int, folder: Path) -> dict[str, float]:
     from agentgym.envs.webshop.search import write_index
 
     begin = time.perf_counter()
-    write_index(texts(size), folder)
+    write_index(texts(size, folder), folder)
     return built(begin, folder)
 
 
@@ -188,7 +190,7 @@ def query_tantivy(size: int, folder: Path) -> dict[str, float]:
     """Open and query tantivy's index."""
     from agentgym.envs.webshop.search import Search, open_index
 
-    asked = queries(size)
+    asked = queries(size, folder)
     begin = time.perf_counter()
     search = Search(open_index(folder))
     search.find("a first search")
@@ -200,7 +202,7 @@ def build_bm25s(size: int, folder: Path) -> dict[str, float]:
     import bm25s
 
     begin = time.perf_counter()
-    tokens = bm25s.tokenize(list(texts(size)), stopwords="en", show_progress=False)
+    tokens = bm25s.tokenize(list(texts(size, folder)), stopwords="en", show_progress=False)
     index = bm25s.BM25(k1=0.9, b=0.4)
     index.index(tokens, show_progress=False)
     index.save(str(folder))
@@ -211,7 +213,7 @@ def query_bm25s(size: int, folder: Path) -> dict[str, float]:
     """Open and query bm25s's index."""
     import bm25s
 
-    asked = queries(size)
+    asked = queries(size, folder)
     begin = time.perf_counter()
     index = bm25s.BM25.load(str(folder), mmap=True, load_corpus=False)
 
@@ -225,18 +227,32 @@ def query_bm25s(size: int, folder: Path) -> dict[str, float]:
 
 def build_warehouse(size: int, folder: Path) -> dict[str, float]:
     """Store products, codes and index."""
+    from agentgym.envs.webshop.catalogue import generate_products
     from agentgym.envs.webshop.warehouse import write_warehouse
 
+    writing = 0.0
+
+    def products() -> Iterator[Any]:
+        nonlocal writing
+        source = generate_products(size)
+        while True:
+            begin = time.perf_counter()
+            product = next(source, None)
+            writing += time.perf_counter() - begin
+            if product is None:
+                return
+            yield product
+
     begin = time.perf_counter()
-    write_warehouse(products(size), folder)
-    return built(begin, folder)
+    write_warehouse(products(), folder)
+    return {**built(begin, folder), "writing": writing}
 
 
 def query_warehouse(size: int, folder: Path) -> dict[str, float]:
     """Open the warehouse; search, and read the products of the first page."""
     from agentgym.envs.webshop.warehouse import Warehouse
 
-    asked = queries(size)
+    asked = queries(size, folder)
     begin = time.perf_counter()
     stock = Warehouse(folder)
     stock.find("a first search")
