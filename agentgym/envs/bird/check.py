@@ -1,7 +1,9 @@
 """Checking a mini database: `python -m agentgym.envs.bird.check NAME ...`.
 
-Builds it, runs every gold query and every pair, and reports what a question must not be: empty,
-all NULL, slow, or undecided, which shows when SQLite is asked to go through tables backwards.
+Builds it, compares the digest of its rows, runs every gold query and every pair, and reports what a
+question must not be: empty, all NULL, slow, or undecided, which shows when SQLite is asked to go
+through tables backwards. Rows that change on purpose change their digest in `databases/__init__.py`
+with them.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 
-from agentgym.envs.bird.databases import NAMES
-from agentgym.envs.bird.library import build, load_source, read_pairs
+from agentgym.envs.bird.databases import NAMES, ROWS
+from agentgym.envs.bird.library import build, digest_rows, load_source, read_pairs
 from agentgym.envs.bird.place import Place
 from agentgym.envs.bird.query import QueryError, run
 from agentgym.envs.bird.sandbox import STEPS
@@ -25,6 +27,8 @@ MOST_STEPS = STEPS // 10
 def faults(name: str) -> Iterator[str]:
     """Yield what is wrong with a database's questions and pairs, a sentence each."""
     connection = build(name)
+    if digest_rows(connection)[:16] != ROWS[name]:
+        yield f"the digest of its rows is {digest_rows(connection)[:16]}, not {ROWS[name]}"
     place = Place.memory(f"check {name}", connection.serialize())
     connection.execute("PRAGMA reverse_unordered_selects = ON")
     source = load_source(name)

@@ -42,7 +42,7 @@ class Source:
         schema: CREATE TABLE statements.
         columns: descriptions: {table: {column: {"description", "values"?}}}.
         questions: {"question", "evidence", "sql", "difficulty", "split", "ordered", "topics"} each.
-        digest: of everything the rows follow from.
+        digest: of the texts the rows follow from; it names the file in the cache.
     """
 
     name: str
@@ -159,13 +159,15 @@ def _write(name: str, path: Path) -> None:
 
 
 def digest_rows(connection: sqlite3.Connection) -> str:
-    """Return the digest of every row of every table; it is the same on every machine."""
+    """Return the digest of every table's columns and rows, the same on every machine."""
     digest = hashlib.sha256()
     tables = connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     ).fetchall()
     for (table,) in sorted(tables):
-        digest.update(f"\0{table}\0".encode())
-        for row in sorted(map(repr, connection.execute(f'SELECT * FROM "{table}"'))):
+        found = connection.execute(f'SELECT * FROM "{table}"')
+        columns = [column[0] for column in found.description]
+        digest.update(f"\0{table}\0{columns}\0".encode())
+        for row in sorted(map(repr, found)):
             digest.update(row.encode())
     return digest.hexdigest()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentgym.core.task import TaskSet
-from agentgym.envs.bird.databases import NAMES
+from agentgym.envs.bird.databases import NAMES, ROWS
 from agentgym.envs.bird.library import load_source
 
 Row = tuple[str, str, Mapping[str, Any]]
@@ -37,6 +37,6 @@ def _rows() -> Iterator[Row]:
                 "sql": entry["sql"],
                 "difficulty": entry["difficulty"],
                 "ordered": entry["ordered"],
-                "rows": source.digest,
+                "rows": ROWS[database],
             }
             yield entry["split"], entry["difficulty"], spec
