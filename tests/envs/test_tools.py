@@ -201,6 +201,14 @@ def test_an_error_says_what_was_expected(env: ShelfEnv, arguments: Any, words: s
     assert not valid
 
 
+def test_a_name_that_is_no_text_is_answered(env: ShelfEnv) -> None:
+    answer = say(env, 'count with Action Input: {"\\ud800": 1, "box": "red"}')
+    assert answer == (
+        "ERROR | TypeError(an argument's name cannot be read: count takes box)",
+        False,
+    )
+
+
 def test_null_leaves_an_optional_argument_out(env: ShelfEnv) -> None:
     action = 'describe with Action Input: {"order": "asc", "since": null, "names": null}'
     assert say(env, action) == ("['blue', 'green', 'red']", True)

@@ -64,7 +64,7 @@ def test_a_name_may_lead_to_several_places() -> None:
     assert [p.region for p in find_places("PORTLAND")] == ["Oregon", "Maine"]
     assert [p.region for p in find_places("Portland, Maine, USA")] == ["Maine"]
     assert [p.country for p in find_places("cordoba")] == ["Argentina", "Spain"]
-    assert find_places("Atlantis") == []
+    assert find_places("Atlantis") == ()
 
 
 # The climate.

@@ -172,6 +172,8 @@ class Tool:
             if fault["type"] == "missing" and len(fault["loc"]) == 1:
                 return WrongCall(f"missing argument {fault['loc'][0]!r}: {self.takes}")
         fault = faults[0]
+        if not fault["loc"]:  # a name that is no text, such as half of a surrogate pair
+            return WrongCall(f"an argument's name cannot be read: {self.takes}")
         name = str(fault["loc"][0])
         own = fault["msg"] if fault["msg"].startswith("must ") else ""
         place = [part for part in fault["loc"][1:] if isinstance(part, int)]

@@ -89,6 +89,8 @@ class WeatherEnv(ToolEnv):
         if name != subgoal["call"]:
             return False
         wanted = subgoal["arguments"]
+        if arguments == wanted:
+            return True
         for suffix in ("", "1", "2"):
             if f"latitude{suffix}" in wanted:
                 ends = (arguments, wanted)

@@ -61,7 +61,8 @@ def load_places() -> tuple[Place, ...]:
     return tuple(Place(*row) for row in json.loads(text))
 
 
-def find_places(name: str) -> list[Place]:
+@lru_cache(maxsize=4096)
+def find_places(name: str) -> tuple[Place, ...]:
     """Return the places of a name, the largest first; "Portland, Oregon" names one of several.
 
     >>> [p.country for p in find_places("london")]
@@ -71,7 +72,7 @@ def find_places(name: str) -> list[Place]:
     """
     first, *more = [folded(part) for part in name.split(",")]
     named = _by_name().get(first, [])
-    return [p for p in named if all(part in _qualifiers(p) for part in more if part)]
+    return tuple(p for p in named if all(part in _qualifiers(p) for part in more if part))
 
 
 def place_at(latitude: float, longitude: float) -> Place | None:
@@ -92,7 +93,7 @@ def distance_km(latitude1: float, longitude1: float, latitude2: float, longitude
     """Return the great-circle distance of two points in kilometres (haversine).
 
     >>> round(distance_km(52.52, 13.41, 48.85, 2.35))
-    877
+    878
     """
     a, b = math.radians(latitude1), math.radians(latitude2)
     up, along = b - a, math.radians(longitude2 - longitude1)

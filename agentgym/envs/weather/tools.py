@@ -7,7 +7,6 @@ open-meteo's layout.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Annotated, Any
 
@@ -16,6 +15,11 @@ from pydantic import Field
 from agentgym.envs.tools import Date, Latitude, Longitude, Text, Tools, WrongValue, tool
 from agentgym.envs.weather.places import distance_km
 from agentgym.envs.weather.source import AIR, RAIN, SNOW, TEMPERATURE, UNITS, Source
+
+_UNITS: dict[tuple[str, ...], dict[str, str]] = {
+    names: {"time": "iso8601"} | {name: UNITS[name] for name in names}
+    for names in (TEMPERATURE, RAIN, SNOW, AIR)
+}
 
 LEVELS = (
     (20, "good"),
@@ -301,7 +305,7 @@ class WeatherTools(Tools):
         """
         return level_of(air_quality_index)
 
-    def _past(self, lat: float, lon: float, start: str, end: str, names: Sequence[str]) -> Result:
+    def _past(self, lat: float, lon: float, start: str, end: str, names: tuple[str, ...]) -> Result:
         first, last = self._range(start, end)
         if self._strict and last > self._today:
             raise WrongValue(
@@ -310,7 +314,9 @@ class WeatherTools(Tools):
             )
         return self._daily(lat, lon, first, last, names)
 
-    def _ahead(self, lat: float, lon: float, start: str, end: str, names: Sequence[str]) -> Result:
+    def _ahead(
+        self, lat: float, lon: float, start: str, end: str, names: tuple[str, ...]
+    ) -> Result:
         first, last = self._range(start, end)
         if self._strict and first < self._today:
             raise WrongValue(
@@ -325,7 +331,7 @@ class WeatherTools(Tools):
             )
         return self._daily(lat, lon, first, last, names)
 
-    def _now(self, lat: float, lon: float, day: str, names: Sequence[str]) -> Result:
+    def _now(self, lat: float, lon: float, day: str, names: tuple[str, ...]) -> Result:
         today = date.fromisoformat(day)
         if self._strict and today != self._today:
             raise WrongValue(f"argument 'current_date' must be today, {self._today}, got {day}")
@@ -346,12 +352,12 @@ class WeatherTools(Tools):
         return first, last
 
     def _daily(
-        self, lat: float, lon: float, first: date, last: date, names: Sequence[str]
+        self, lat: float, lon: float, first: date, last: date, names: tuple[str, ...]
     ) -> Result:
         return {
             "latitude": lat,
             "longitude": lon,
-            "daily_units": {"time": "iso8601"} | {name: UNITS[name] for name in names},
+            "daily_units": dict(_UNITS[names]),
             "daily": self._source.daily(lat, lon, first, last, names),
         }
 
