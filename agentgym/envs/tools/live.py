@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from agentgym.core.errors import AgentGymError, InvalidConfig
@@ -52,6 +52,7 @@ class LiveClient:
         timeout: seconds a request may take.
         attempts: how often a request is made at most.
         pause: seconds before the second attempt; doubled before each further one.
+        none_on: statuses that mean there is nothing; the answer is then None, and goes on the tape.
     """
 
     def __init__(
@@ -64,11 +65,13 @@ class LiveClient:
         timeout: float = 20.0,
         attempts: int = 4,
         pause: float = 0.5,
+        none_on: Collection[int] = (),
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self._cassette = cassette
         self._secret_params, self._secret_headers = secret_params, secret_headers
         self._timeout, self._attempts, self._pause = timeout, attempts, pause
+        self._none_on = none_on
         self._http: Any = None
 
     def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
@@ -143,6 +146,8 @@ class LiveClient:
             if response.status_code in RETRIED:
                 why = f"status {response.status_code}"
                 continue
+            if response.status_code in self._none_on:
+                return None
             return self._read(request, response)
         raise LiveError(
             f"{request['method']} {request['url']} failed {self._attempts} times, last with {why}"

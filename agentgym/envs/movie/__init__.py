@@ -1,0 +1,1 @@
+"""Movie: questions about an invented film industry."""
