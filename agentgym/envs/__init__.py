@@ -67,6 +67,11 @@ BUILTIN = (
         extra="webshop",
         modules=("tantivy",),
     ),
+    EnvCard(
+        "agentgym/Movie-v0",
+        "agentgym.envs.movie.env:MovieEnv",
+        "Answer a question about films and the people who make them.",
+    ),
 )
 
 for _card in BUILTIN:
