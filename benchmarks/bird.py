@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import gymnasium
-from machine import load, machine, write_result
+from machine import load, write_result
 
 import agentgym
 from agentgym.envs.bird.pool import POOL
@@ -66,8 +66,6 @@ def report(episodes: int) -> str:
             f"| connections opened in all | {POOL.opened} |",
             f"| connections open at the end | {POOL.opened - POOL.closed}, {POOL.idle} idle |",
             f"| open files before and after those episodes | {before} and {handles()} |",
-            "",
-            f"Machine in words: {machine()}.",
         ]
     )
 
