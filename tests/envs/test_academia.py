@@ -17,6 +17,7 @@ from agentgym.envs.academia.questions.base import MOST_CALLS
 from agentgym.envs.tools import accepts, value_of
 from agentgym.envs.tools.question import top
 from tests.envs.everywhere import outputs_under_hash_seeds, readme_episode
+from tests.envs.fuzz_tools import check_malformed
 
 README = Path(academia_env.__file__).parent / "README.md"
 
@@ -298,6 +299,10 @@ def test_a_published_file_with_a_damaged_line_is_named(tmp_path):
     (folder / "academia.jsonl").write_text(json.dumps(PUBLISHED) + '\n{"goal": 1}\n')
     with pytest.raises(InvalidConfig, match="line 2"):
         AcademiaEnv(edition="official", data_dir=str(tmp_path))
+
+
+def test_ten_thousand_malformed_calls_are_answered_and_change_nothing():
+    check_malformed(AcademiaEnv(), 10_000)
 
 
 def test_the_readme_plays_as_it_says():

@@ -24,6 +24,7 @@ from agentgym.envs.movie.tmdb import MovieDatabase
 from agentgym.envs.movie.tools import MovieTools
 from agentgym.envs.tools import Cassette, CassetteMiss, MissingKey, NotFound, accepts, value_of
 from tests.envs.everywhere import outputs_under_hash_seeds, readme_episode
+from tests.envs.fuzz_tools import check_malformed
 
 README = Path(movie_env.__file__).parent / "README.md"
 
@@ -250,7 +251,7 @@ class Service(BaseHTTPRequestHandler):
         "/movie/603/translations": {
             "id": 603,
             "translations": [
-                {"iso_3166_1": "NL", "english_name": "Dutch", "data": {"title": "", "overview": ""}},
+                {"iso_3166_1": "NL", "english_name": "Dutch", "data": {"title": "x", "a": ""}},
                 {"iso_3166_1": "FR", "english_name": "French", "data": {"title": "y"}},
             ],
         },
@@ -308,7 +309,7 @@ def test_the_live_service_is_asked_and_a_tape_answers_without_it(host, tmp_path,
     crew = found["get_movie_crew"]["crew"]
     assert (crew[0], len(crew)) == ({"id": 99, "name": "Dee", "job": "Director"}, 10)
     assert found["get_movie_translation"]["translations"] == [
-        {"iso_3166_1": "NL", "english_name": "Dutch", "data": {"overview": ""}}
+        {"iso_3166_1": "NL", "english_name": "Dutch", "data": {"a": ""}}
     ]
     assert set(found["get_person_external_ids"]) == {
         "imdb_id", "facebook_id", "instagram_id", "twitter_id"
@@ -371,6 +372,10 @@ def test_what_is_missing_or_wrong_is_said(tmp_path):
         MovieEnv(edition="official", data_dir=str(tmp_path))
     with pytest.raises(InvalidConfig, match="live"):
         MovieEnv(backend="live")
+
+
+def test_ten_thousand_malformed_calls_are_answered_and_change_nothing():
+    check_malformed(MovieEnv(), 10_000)
 
 
 def test_the_readme_plays_as_it_says():
