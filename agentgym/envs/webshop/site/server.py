@@ -37,6 +37,7 @@ _ICON = (
 )
 _LOOKED_AT = 5_000
 """Products that are looked through for their kinds."""
+_LONGEST_QUERY = 20_000
 _KINDS = 28
 """Kinds of product that the first page offers."""
 
@@ -70,10 +71,10 @@ class Site:
 
     def answer(self, address: str) -> Answer:
         """Return what stands at an address, whatever it is."""
-        split = urlsplit(address)
-        head, _, rest = split.path.strip("/").partition("/")
-        query = parse_qs(split.query, max_num_fields=100) if len(split.query) < 20_000 else {}
         try:
+            split = urlsplit(address)
+            head, _, rest = split.path.strip("/").partition("/")
+            query = parse_qs(split.query[:_LONGEST_QUERY], max_num_fields=100)
             return self._page(head, unquote(rest), query)
         except (AgentGymError, ValueError) as error:
             return Answer(views.problem("That did not work", str(error)), status=400)
