@@ -33,7 +33,9 @@ def test_steps_give_the_same_ratio_every_time(place):
 
 
 @pytest.mark.parametrize("repeats", [0, 5])
-def test_rewards_follow_cost_and_correctness(place, repeats):
+def test_rewards_follow_cost_and_correctness(place, repeats, monkeypatch):
+    cost = {QUICK: 1.0, SLOW: 40.0}  # seconds, told instead of taken: the machine may be busy
+    monkeypatch.setattr(efficiency, "_seconds", lambda _, sql, __: cost[sql])
     assert efficiency.efficiency(place, QUICK, SLOW, repeats) == 1.25
     assert efficiency.efficiency(place, SLOW, QUICK, repeats) == 0.25
     assert efficiency.efficiency(place, "SELECT 2", QUICK, repeats) == 0.0
@@ -58,3 +60,7 @@ def test_a_query_that_fails_is_named_by_the_ratio(place):
 
 def test_the_score_of_a_set_is_the_mean_of_the_roots():
     assert r_ves([1.25, 0.25, 0.0, 1.0]) == pytest.approx(100 * (1.25**0.5 + 0.5 + 1) / 4)
+
+
+def test_times_are_taken(place):
+    assert efficiency.time_ratio(place, QUICK, SLOW, 3) > 0
