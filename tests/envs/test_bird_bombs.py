@@ -18,6 +18,8 @@ from agentgym.envs.bird.library import find_database, load_source, read_pairs
 from agentgym.envs.bird.place import Place
 from agentgym.envs.bird.pool import POOL, Pool
 from agentgym.envs.bird.query import QueryError, run
+from agentgym.envs.bird.reply import find_sql
+from agentgym.envs.bird.scoring import COMPARISONS, same_rows
 
 BIG = (
     "big(b) AS (SELECT b FROM (WITH RECURSIVE r(b, n) AS (SELECT 'a', 1 UNION ALL "
@@ -97,6 +99,39 @@ def test_a_long_search_in_a_long_text_is_refused(place, search):
     with pytest.raises(QueryError, match="too long"):
         run(place, f"WITH {BIG} SELECT COUNT({search}) FROM numbers, big")
     assert time.process_time() - begin < 5
+
+
+def test_a_value_too_long_is_never_made(place):
+    """Half a million times half a million characters: no step may try."""
+    begin = time.process_time()
+    with pytest.raises(QueryError, match="too big: no value may be longer than 1,000,000 bytes"):
+        run(place, f"WITH {BIG} SELECT replace(b, 'a', b) FROM big")
+    made = run(place, f"WITH {BIG} SELECT printf(replace(b, 'a', '%s'), b) FROM big")
+    assert made.rows == [(None,)]  # as SQLite's own at its limit
+    assert time.process_time() - begin < 2
+
+
+def test_values_are_bounded_where_rows_and_bytes_are_not(place):
+    columns = ", ".join(["u.n"] * 100)
+    with pytest.raises(QueryError, match="more than 5,000,000 values"):
+        run(place, f"SELECT {columns} FROM numbers u, numbers v")
+
+
+@pytest.mark.parametrize("comparison", COMPARISONS)
+def test_rows_that_share_one_hash_are_judged_at_once(comparison):
+    """Powers of 2 ** 61 are one to the hash of a number, so a set of such rows takes hours."""
+    alike = [2.0 ** (61 * k) for k in range(-16, 17)]
+    rows = [(a, b, c, d) for a in alike for b in alike for c in alike for d in alike[:2]]
+    begin = time.process_time()
+    assert not same_rows(rows, [(1,)], comparison)
+    assert time.process_time() - begin < 2
+
+
+@pytest.mark.parametrize("reply", ["```" + " " * 19_000, "```sql\n" + "\t" * 19_000, "` `" * 6_000])
+def test_a_reply_is_read_at_once(reply):
+    begin = time.process_time()
+    find_sql(reply)
+    assert time.process_time() - begin < 2
 
 
 def test_searches_return_what_sqlite_returns(place):

@@ -37,14 +37,17 @@ _SEARCHES = {"instr": (2,), "replace": (3,), "trim": (2,), "ltrim": (2,), "rtrim
 _CURRENT = {"current_date": NOW[:10], "current_time": NOW[11:], "current_timestamp": NOW}
 
 
-def tame(connection: sqlite3.Connection, object_: Callable[[str], None]) -> None:
+def tame(connection: sqlite3.Connection, object_: Callable[[str], None], longest: int) -> None:
     """Replace the functions of a connection that look at the clock or work without bounds.
 
     Args:
         connection: the connection.
         object_: called with what to change where arguments are refused, before the query fails.
+        longest: bytes of the longest value a function may return.
     """
     helper = sqlite3.connect(":memory:", check_same_thread=False)
+    # What it returned would be refused anyway, but only once all of it had been made.
+    helper.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
     for name, place in _TIME_AT.items():
         connection.create_function(name, -1, _pinned(helper, name, place), deterministic=True)
     for name in ("printf", "format"):
@@ -87,9 +90,22 @@ def _searching(
         if _length(arguments[0]) * _length(arguments[1]) > PRODUCT:
             object_(f"{name} is given two texts too long to be compared; shorten them")
             raise ValueError(name)
-        return helper.execute(sql, arguments).fetchone()[0]
+        return _asked(helper, sql, arguments, object_)
 
     return function
+
+
+def _asked(
+    helper: sqlite3.Connection,
+    sql: str,
+    arguments: tuple[Any, ...],
+    object_: Callable[[str], None],
+) -> Any:
+    try:
+        return helper.execute(sql, arguments).fetchone()[0]
+    except sqlite3.DataError as error:  # SQLite would only say that a function failed
+        object_(str(error))
+        raise
 
 
 def _length(value: Any) -> int:
@@ -103,7 +119,7 @@ def _bounded(helper: sqlite3.Connection, object_: Callable[[str], None]) -> Any:
             object_("a width of printf may have three digits at most")
             raise ValueError("printf")
         marks = ", ".join("?" * len(arguments))
-        return helper.execute(f"SELECT printf({marks})", arguments).fetchone()[0]
+        return _asked(helper, f"SELECT printf({marks})", arguments, object_)
 
     def function(*arguments: Any) -> Any:
         return _recalled(evaluate, arguments)

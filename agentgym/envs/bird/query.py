@@ -16,6 +16,9 @@ from agentgym.envs.bird.sandbox import STEPS, VALUE, Guard
 ROWS = 250_000
 """The most rows a query may return."""
 
+CELLS = 5_000_000
+"""The most values it may return; numbers and short texts take some fifty bytes each."""
+
 BYTES = 64_000_000
 """The most bytes of text and blobs it may return."""
 
@@ -96,6 +99,8 @@ def _fetch(cursor: sqlite3.Cursor) -> list[Row]:
         rows.append(row)
         if len(rows) > ROWS:
             raise QueryError(f"it returns more than {ROWS:,} rows. Aggregate, filter or add LIMIT")
+        if len(rows) * len(row) > CELLS:
+            raise QueryError(f"it returns more than {CELLS:,} values. Select fewer columns")
         if size > BYTES:
             raise QueryError(f"it returns more than {BYTES // 10**6} MB. Select fewer columns")
     return rows
@@ -115,8 +120,7 @@ def _explained(error: BaseException, guard: Guard, steps: int) -> str:
         return "it needs too much memory. Select fewer or shorter values"
     if "one statement" in text:
         return "You can only execute one statement at a time. Write one SELECT"
-    if guard.objection:
-        return guard.objection
+    text = guard.objection or text
     if "too big" in text:
         return f"{text}: no value may be longer than {VALUE:,} bytes"
     return text

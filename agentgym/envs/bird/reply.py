@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-_FENCE = re.compile(r"```[ \t]*(?:sqlite|sql)?[ \t]*\r?\n?(.*?)```", re.DOTALL | re.IGNORECASE)
-_OPEN = re.compile(r"```[ \t]*(?:sqlite|sql)?[ \t]*\r?\n?", re.IGNORECASE)
+_FENCE = "```"
+# Only ever matched at one place: a pattern for a whole block takes hours on a fence and blanks.
+_LANGUAGE = re.compile(r"[ \t]*(?:sqlite|sql)?[ \t]*\r?\n?", re.IGNORECASE)
 
 
 def find_sql(text: str) -> str:
@@ -16,9 +17,9 @@ def find_sql(text: str) -> str:
     >>> find_sql("Here it is:\n```sql\nSELECT 1;\n```")
     'SELECT 1'
     """
-    blocks = _FENCE.findall(text)
-    if blocks:
-        text = blocks[-1]
-    else:
-        text = _OPEN.split(text)[-1]
+    parts = text.split(_FENCE)
+    if len(parts) > 1:
+        closed = parts[1:-1:2]
+        block = closed[-1] if closed else parts[-1]
+        text = _LANGUAGE.sub("", block, count=1)
     return text.strip().rstrip(";").strip()

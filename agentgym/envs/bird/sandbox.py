@@ -154,7 +154,7 @@ def open_guarded(place: Place) -> tuple[sqlite3.Connection, Guard]:
     connection.execute("PRAGMA cache_size = -4000")
     connection.execute("PRAGMA query_only = ON")
     guard = Guard()
-    tame(connection, guard.object_)
+    tame(connection, guard.object_, VALUE)
     for limit, value in _LIMITS.items():
         connection.setlimit(limit, value)
     authorize: Callable[..., int] = guard.authorize
