@@ -138,6 +138,6 @@ def test_chosen_ks() -> None:
 def test_a_hundred_thousand_episodes_take_seconds() -> None:
     tasks = [episode(i, 0.5, rounds=10) for i in range(2500)]
     many = tasks * 40
-    start = time.perf_counter()
+    start = time.process_time()
     assert measure(many).tasks == 2500
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10

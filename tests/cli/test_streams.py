@@ -38,15 +38,15 @@ def test_any_encoding_will_do(encoding, tmp_path):
 @pytest.mark.parametrize(
     "line",
     [
-        '"$@" list >/dev/full',
-        '"$@" list >&-',
-        '"$@" list 2>&-',
+        '"$@" info Maze >/dev/full',
+        '"$@" info Maze >&-',
+        '"$@" info Maze 2>&-',
         '"$@" info nope 2>&-',
-        '"$@" list | head -n 1',
+        '"$@" info Maze | head -n 1',
         '"$@" eval expert --env Maze --tasks 1 --out run >/dev/full',
         '"$@" info "$(printf "\\377")"',
         'printf "\\377\\n" | "$@" play Maze',
-        'mkdir gone && cd gone && rmdir ../gone && "$@" list',
+        'mkdir gone && cd gone && rmdir ../gone && "$@" info Maze',
     ],
 )
 def test_no_stream_or_folder_leads_to_a_traceback(line, tmp_path):
@@ -55,6 +55,6 @@ def test_no_stream_or_folder_leads_to_a_traceback(line, tmp_path):
 
 
 def test_a_full_disk_is_said_in_one_line(tmp_path):
-    done = shell('"$@" list >/dev/full', tmp_path)
+    done = shell('"$@" info Maze >/dev/full', tmp_path)
     assert done.returncode != 0
     assert b"No space left on device" in done.stderr
