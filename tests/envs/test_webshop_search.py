@@ -6,6 +6,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import re
 import time
 from pathlib import Path
 
@@ -135,6 +136,21 @@ def test_a_damaged_index_is_built_anew(own_cache: Path, damage: str) -> None:
         (folder / cache.SEAL).write_text("{")
     assert SmallStock("hurt", products).find("mug 7") == first
     assert cache.sound(folder)
+
+
+def test_one_wrong_byte_of_a_small_file_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "index.idx"
+    file.write_bytes(bytes(1_500_000))
+    cache.seal(tmp_path)
+    assert cache.sound(tmp_path)
+    file.write_bytes(bytes(700_000) + b"x" + bytes(799_999))
+    assert not cache.sound(tmp_path)
+
+
+def test_the_folder_of_an_index_has_a_plain_name(own_cache: Path) -> None:
+    SmallStock("plain", [product(0, "mug")])
+    (folder,) = own_cache.glob("plain-*")
+    assert re.fullmatch(r"plain-tantivy-[\d.]+-\d+-[0-9a-f]{20}", folder.name)
 
 
 def test_a_cache_that_cannot_be_written_costs_only_time(

@@ -3,8 +3,9 @@
 A folder is built beside its place and moved there whole, so that nobody ever reads half of one, and
 of two processes that build at once the first to finish wins and the other takes what is there. A
 seal, written last, holds the length of each file and a checksum of its beginning and end: a folder
-whose seal does not fit is damaged or unfinished, and is built anew. Only the ends are read, because
-a gigabyte must open within a second; what is damaged in the middle is noticed by whoever reads it.
+whose seal does not fit is damaged or unfinished, and is built anew. Of large files only the ends
+are read, because a gigabyte must open within a second; what is damaged in the middle is noticed by
+whoever reads it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from agentgym.core.data import cache_root
 from agentgym.core.text import parse_json
 
 SEAL = "seal.json"
-_END = 64 * 1024
+_END = 1 << 20
 
 
 def built(name: str, build: Callable[[Path], None]) -> Path:

@@ -15,6 +15,7 @@ a query language.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
@@ -38,8 +39,11 @@ _WRITER_BYTES = 64 * 2**20
 
 
 def version() -> str:
-    """Return the engine's version: an index is read by the version that wrote it."""
-    return str(_engine().__version__)
+    """Return the engine's version, as part of a folder's name ("0.27.0-7").
+
+    An index is read by the version that wrote it. The engine says two: its own and its format's.
+    """
+    return "-".join(re.findall(r"\d[\w.]*", str(_engine().__version__)))
 
 
 def write_index(texts: Iterable[str], folder: Path | None) -> Any:

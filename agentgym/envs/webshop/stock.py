@@ -98,7 +98,7 @@ def digest(products: Iterable[Product]) -> str:
 
 def index_name(name: str, content: str) -> str:
     """Return the cached folder's name for content of this digest."""
-    return f"{name}-tantivy{version()}-{content[:20]}"
+    return f"{name}-tantivy-{version()}-{content[:20]}"
 
 
 def _index(name: str, products: Sequence[Product]) -> Any:
