@@ -223,11 +223,12 @@ def _warnings(rows: Sequence[Row], stopped: str, episodes: Sequence[Episode]) ->
                 "score 0; evaluate into the same folder again to try them once more."
                 f"{_reason(row.env_id, episodes)}"
             )
-        if total.limited:
-            found.append(
-                f"{row.name}: {total.limited} of {total.episodes} episodes were ended by a budget "
-                "or the model's context; they keep the score they had."
-            )
+    limited = [f"{r.name} {r.total.limited} of {r.total.episodes}" for r in rows if r.total.limited]
+    if limited:
+        found.append(
+            "Episodes that were ended by a budget or the model's context keep the score they had: "
+            f"{', '.join(limited)}."
+        )
     return found
 
 

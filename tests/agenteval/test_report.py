@@ -53,7 +53,12 @@ def test_missing_failed_and_limited_episodes_are_told() -> None:
     report = build_report(made.config, played, stopped="out of money")
     assert not report.complete
     text = "\n".join(report.warnings)
-    for part in ("out of money", "1 of 4 episodes have not", "1 of 3 episodes failed", "1 of 3 ep"):
+    for part in (
+        "out of money",
+        "1 of 4 episodes have not",
+        "1 of 3 episodes failed",
+        "had: TextCraft 1 of 3.",
+    ):
         assert part in text
     assert report.rows[0].total.success.value == pytest.approx(1 / 3)
     assert "out of money" in text_of(report_table(report))
