@@ -236,6 +236,9 @@ def test_published_pddl_is_read() -> None:
         ("(define (:objects) (:init x) (:goal (and)))", "not a fact"),
         ("(define (:objects) (:init ((a) b)) (:goal (and)))", "not a fact"),
         ("(define (:objects) (:init) (:goal (and) (and)))", "one formula"),
+        ("(define (:objects) (:init (opened a b)) (:goal (and)))", "about 1, not 2"),
+        ("(define (:objects) (:init (inReceptacle a)) (:goal (and)))", "about 2, not 1"),
+        (f"(define (:objects) (:init) (:goal {'(not' * 2000} (and){')' * 2001})", "deeper than"),
     ],
 )
 def test_what_is_no_problem_says_so(text: str, match: str) -> None:
@@ -402,6 +405,26 @@ def test_going_where_one_stands_is_no_action() -> None:
     assert engine.play("go to cabinet 1") is None  # it is at the same place
     assert not {"go to fridge 1", "go to cabinet 1"} & {*engine.actions}
     assert engine.play("examine cabinet 1") == "The cabinet 1 is open. In it, you see a bread 1."
+
+
+def test_a_receptacle_reached_from_two_places_is_gone_to_from_either() -> None:
+    home = kitchen()
+    place = home.of("receptacleatlocation")[0][1]
+    both = Problem(
+        home.objects,
+        (*home.facts, ("receptacleatlocation", place, "loc_bar_77")),
+        home.goal,
+        home.task,
+    )
+    engine = begun(both)
+    action = f"go to {both.names[place]}"
+    stood = set()
+    for _ in range(3):
+        assert action in engine.actions
+        assert engine.play(action) is not None
+        stood.add(engine.here)
+    assert len(stood) == 2
+    assert "loc_bar_77" in stood
 
 
 def test_only_what_is_held_is_examined() -> None:
@@ -850,6 +873,8 @@ def test_what_is_missing_is_named_with_what_to_do(data: Path, tmp_path: Path) ->
         '[{"task_type": "a-b"}]',
         '[{"task_type": "..", "task_id": "x"}]',
         '[{"task_type": "../../etc", "task_id": "x"}]',
+        f'[{{"task_type": "{"a" * 5000}", "task_id": "x"}}]',
+        '[{"task_type": "a\\u0000", "task_id": "x"}]',
     ],
 )
 def test_a_list_that_is_none_says_so(data: Path, text: str) -> None:
@@ -874,6 +899,23 @@ def test_a_game_that_is_none_says_so(data: Path, text: str) -> None:
     (folder / "game.tw-pddl").write_bytes(text.encode("latin-1"))
     env = AlfworldEnv(edition="official", data_dir=str(data))
     with pytest.raises(InvalidConfig, match="no readable ALFWorld game"):
+        env.reset(seed=0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        ("put {o} in/on {r}", "put {o} in/on {zz}", "fields that are not known"),
+        ("in/on the {r.name}.", "in/on the {lend.name}.", "fields that are not known"),
+        ("(atlocation agent1", "(atlocation agent1 x) (atlocation agent1", "playable.*one agent"),
+    ],
+)
+def test_a_game_that_cannot_be_played_is_named(data: Path, old: str, new: str, match: str) -> None:
+    file = next((data / "alfworld").glob("json_2.1.1/valid_train/*/*/game.tw-pddl"))
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    env = AlfworldEnv(edition="official", data_dir=str(data))
+    with pytest.raises(InvalidConfig, match=f"trial_T3 holds no .*{match}"):
         env.reset(seed=0)
 
 

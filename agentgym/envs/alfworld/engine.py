@@ -90,9 +90,11 @@ class Engine:
 
     def play(self, action: str) -> str | None:
         """Do an action and return what is answered, or None where it cannot be done."""
-        place = self.world.going.get(action)
-        if place is not None:
-            return self._go(place) if place.location != self.here else None
+        places = self.world.going.get(action)
+        if places is not None:
+            elsewhere = (place for place in places if place.location != self.here)
+            place = next(elsewhere, None)
+            return None if place is None else self._go(place)
         deed = self._possible().get(action)
         if deed is not None:
             return self._do(deed)

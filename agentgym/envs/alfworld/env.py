@@ -24,8 +24,9 @@ from agentgym.envs.alfworld.expert import expert_of
 from agentgym.envs.alfworld.gamefile import read_game
 from agentgym.envs.alfworld.homes import problem_of
 from agentgym.envs.alfworld.official import game_folder, official_tasks
+from agentgym.envs.alfworld.pddl import MalformedPddl
 from agentgym.envs.alfworld.picture import Pixels, picture_of, sketch_of
-from agentgym.envs.alfworld.problem import Fact, Problem
+from agentgym.envs.alfworld.problem import ARITY, Fact, Problem
 from agentgym.envs.alfworld.tasks import mini_tasks
 from agentgym.envs.alfworld.words import MOVE, PUT, Words
 from agentgym.envs.alfworld.world import CHANGING, World
@@ -169,9 +170,8 @@ class AlfworldEnv(TextEnv):
 
 def _require_possible(fact: Fact, world: World) -> None:
     """Require that a fact of a snapshot is one this game can come to hold."""
-    arity = {"atlocation": 2, "inreceptacle": 2, "objectatlocation": 2, "holds": 2, TAKEN_FROM: 2}
     known = fact[:1] and (fact[0] in CHANGING or fact[0] == TAKEN_FROM)
-    if not known or len(fact) != arity.get(fact[0], 1) + 1:
+    if not known or len(fact) != ARITY.get(fact[0], 2) + 1:
         raise InvalidState(f"the snapshot holds {fact!r:.80}, which is no fact that can change")
     things = {"inreceptacle": 1, "objectatlocation": 1, "holds": 2, TAKEN_FROM: 1}
     place = things.get(fact[0])
@@ -190,4 +190,7 @@ def _generated(index: int, words: Words) -> tuple[Problem, World]:
 @lru_cache(maxsize=64)
 def _published(folder: Path, words: Words | None) -> tuple[Problem, World]:
     problem, own = read_game(folder)
-    return problem, World(problem, words or own)
+    try:
+        return problem, World(problem, words or own)
+    except MalformedPddl as error:
+        raise InvalidConfig(f"{folder} holds no playable ALFWorld game: {error}") from error

@@ -98,18 +98,21 @@ def words_of(grammar: str, domain: str) -> Words:
     helps = _HELP.search(grammar) is not None and "(:action help" in domain
     said = arrive[1].replace(_EXAMINE, "") if arrive else PUT.arrive
     return Words(
-        put=put[1] if put else PUT.put,
-        put_done=_plain(done[1]) if done else PUT.put_done,
-        arrive=_plain(said),
+        put=_plain(put[1], "o", "r") if put else PUT.put,
+        put_done=_plain(done[1], "o", "r") if done else PUT.put_done,
+        arrive=_plain(said, "loc", "r"),
         help=helps,
     )
 
 
-def _plain(template: str) -> str:
-    """Return a template of the grammar as one of `Words`."""
+def _plain(template: str, *known: str) -> str:
+    """Return a template of the grammar as one of `Words`, whose fields are the known ones."""
     for field, plain in (("{o.name}", "{o}"), ("{r.name}", "{r}"), ("{lend.name}", "{loc}")):
         template = template.replace(field, plain)
-    if re.search(r"\{(?!(?:o|r|loc)\})|(?<!\{o|\{r)(?<!\{loc)\}", template):
+    rest = template
+    for field in known:
+        rest = rest.replace(f"{{{field}}}", "")
+    if "{" in rest or "}" in rest:
         raise ValueError(f"the grammar's {template!r} has fields that are not known")
     return template
 

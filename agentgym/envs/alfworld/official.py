@@ -28,6 +28,8 @@ FOLDS = {"train": ("mappings_train.json", "train"), "eval": ("mappings_test.json
 """Of each split, its list, and the folder of its games."""
 GAMES = ("train", "valid_train", "valid_seen", "valid_unseen")
 
+_LONGEST_NAME = 255
+"""Bytes of a folder's name that file systems allow."""
 _HOW = (
     f"The official edition of {NAME} needs two things in {{place}}: the published games, unpacked "
     "to json_2.1.1/ there ('alfworld-download' of the alfworld package gets them), and AgentGym's "
@@ -84,7 +86,8 @@ def _rows(place: Path, split: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _plain_name(text: str) -> bool:
-    return bool(text) and Path(text).name == text and "\\" not in text and text != ".."
+    named = bool(text) and Path(text).name == text and not {"\\", "\0"}.intersection(text)
+    return named and text != ".." and len(text.encode(errors="replace")) <= _LONGEST_NAME
 
 
 def games_root(place: Path) -> Path:

@@ -2,7 +2,7 @@
 
 Only the shape of the language lives here: lists, names, comments. As in the planner the original
 game runs on, letter case means nothing, so every name is read in lower case. The reader keeps its
-own stack: a file of a million brackets is an error, not a crash.
+own stack and limits it: a file of a million brackets is an error, not a crash, here or later.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from agentgym.core.errors import InvalidConfig
 
 Term = str | tuple["Term", ...]
 """A name, or a list of terms: `(inReceptacle ?o ?r)` is `("inreceptacle", "?o", "?r")`."""
+
+DEEPEST = 100
+"""How deeply brackets may be nested; a published goal comes to about ten."""
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _COMMENT = re.compile(r";[^\n]*")
@@ -27,7 +30,8 @@ def read(text: str) -> Term:
     """Return the one list a PDDL text holds.
 
     Raises:
-        MalformedPddl: if brackets do not match, or there is no list or more than one.
+        MalformedPddl: if brackets do not match or are nested too deeply, or there is no list or
+            more than one.
 
     >>> read("(and (opened ?r) (not (isHot ?o)))  ; a comment")
     ('and', ('opened', '?r'), ('not', ('ishot', '?o')))
@@ -35,6 +39,8 @@ def read(text: str) -> Term:
     stack: list[list[Term]] = [[]]
     for token in _TOKEN.findall(_COMMENT.sub("", text).lower()):
         if token == "(":
+            if len(stack) > DEEPEST:
+                raise MalformedPddl(f"the PDDL's brackets are nested deeper than {DEEPEST}")
             stack.append([])
         elif token != ")":
             stack[-1].append(token)

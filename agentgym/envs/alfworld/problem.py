@@ -23,6 +23,17 @@ AGENT = "agent1"
 Fact = tuple[str, ...]
 """A predicate and its ids: ("inreceptacle", "apple_bar_1", "fridge_bar_1")."""
 
+_OF_TWO = (
+    "atlocation objectatlocation receptacleatlocation inreceptacle inreceptacleobject "
+    "receptacletype objecttype cancontain holds"
+)
+_OF_ONE = (
+    "openable opened holdsany pickupable cleanable heatable coolable toggleable sliceable "
+    "isreceptacleobject isclean ishot iscool ison istoggled issliced"
+)
+ARITY = {**dict.fromkeys(_OF_TWO.split(), 2), **dict.fromkeys(_OF_ONE.split(), 1)}
+"""How many ids a fact has, by predicate, of all that the game makes use of."""
+
 TYPES = ("agent", "otype", "rtype", "object", "receptacle", "location")
 _DOMAIN_CONSTANTS = {
     "sinkbasintype": "rtype",
@@ -211,4 +222,10 @@ def _fact(term: Term) -> Fact | None:
         if isinstance(term, tuple) and term[:1] == ("=",):
             return None
         raise MalformedPddl(f"{pddl.write(term)[:80]} is not a fact")
-    return None if term[0] == "=" else tuple(str(t) for t in term)
+    if term[0] == "=":
+        return None
+    fact = tuple(str(part) for part in term)
+    wanted = ARITY.get(fact[0], len(fact) - 1)
+    if len(fact) - 1 != wanted:
+        raise MalformedPddl(f"{pddl.write(term)[:80]} must be about {wanted}, not {len(fact) - 1}")
+    return fact

@@ -94,7 +94,10 @@ class World:
         for place in self.places:
             self.at[place.location] = (*self.at.get(place.location, ()), place)
         self.by_id = {place.id: place for place in self.places}
-        self.going = {f"go to {place.name}": place for place in reversed(self.places)}
+        self.going: dict[str, tuple[Place, ...]] = {}
+        for place in self.places:  # one that is reached from two locations is there twice
+            action = f"go to {place.name}"
+            self.going[action] = (*self.going.get(action, ()), place)
         self._always = ("inventory", "look") + (("help",) if words.help else ())
         self._from: dict[str, list[str]] = {}
 
@@ -102,7 +105,11 @@ class World:
         """Return, in order, the actions that can be done at a location whatever has happened."""
         found = self._from.get(location)
         if found is None:
-            going = {n for n, place in self.going.items() if place.location != location}
+            going = {
+                action
+                for action, places in self.going.items()
+                if any(place.location != location for place in places)
+            }
             found = self._from[location] = sorted(going.union(self._always))
         return found
 
