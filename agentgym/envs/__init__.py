@@ -72,6 +72,11 @@ BUILTIN = (
         "agentgym.envs.movie.env:MovieEnv",
         "Answer a question about films and the people who make them.",
     ),
+    EnvCard(
+        "agentgym/TODOList-v0",
+        "agentgym.envs.todolist.env:TodoListEnv",
+        "Answer questions about a to-do list, and change it as asked.",
+    ),
 )
 
 for _card in BUILTIN:

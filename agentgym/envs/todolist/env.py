@@ -136,15 +136,20 @@ class TodoListEnv(ToolEnv):
         return {key: ids.get(value, value) for key, value in arguments.items()}
 
     def _make_expert(self) -> Expert:
+        assert self.task is not None
+        if "job" not in self.task.spec:
+            raise NotImplementedError(
+                "TODOList's expert plays mini tasks; a published job is only text"
+            )
         return PlanExpert(self, self._plan)
 
     def _plan(self) -> Plan:
         assert self.task is not None
         spec = self.task.spec
         untouched = same_content(self.account.content(), self._fresh(self.task).content())
-        if "job" in spec and untouched:
+        if untouched:
             answer = yield from BY_NAME[spec["job"]].plan(Finder(), spec["args"])
-        else:  # a published job is only text, and what somebody has changed is to be put right
+        else:  # somebody has moved in between: what is not yet right is put right
             goal = self._goal_content(self.task)
             for call, arguments in differences(self.account, goal):
                 yield Move("This is not yet as it was asked for.", call, arguments)
