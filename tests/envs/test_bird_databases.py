@@ -7,10 +7,12 @@ import re
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
+from agentgym.envs.bird import check
 from agentgym.envs.bird.check import faults
 from agentgym.envs.bird.databases import NAMES
 from agentgym.envs.bird.library import build, digest_rows, load_source, read_pairs
@@ -372,3 +374,13 @@ def test_a_tie_is_found_where_there_is_one():
     assert not fault("SELECT a FROM t ORDER BY c DESC LIMIT 2")
     assert not fault("SELECT b FROM t WHERE a IN (2, 3) ORDER BY b LIMIT 1")
     assert not fault("SELECT SUM(c) OVER (ORDER BY a) FROM t ORDER BY a DESC LIMIT 2")
+
+
+def test_a_number_that_is_rounded_by_chance_is_found(monkeypatch):
+    source = load_source("airline_ops")
+    sql = "SELECT ROUND((julianday('2024-01-05 01:21') - julianday('2024-01-01')) * 24, 1)"
+    entries = [{**source.questions[0], "sql": text} for text in (sql, sql.replace("1)", "2)"))]
+    monkeypatch.setattr(check, "load_source", lambda name: replace(source, questions=entries))
+    monkeypatch.setattr(check, "read_pairs", lambda name: [])
+    (found,) = check.faults("airline_ops")
+    assert found.startswith("question 0: 97.349999")

@@ -2,16 +2,20 @@
 
 Builds it, compares the digest of its rows, runs every gold query and every pair, and reports what a
 question must not be: empty, all NULL, slow, or undecided, which shows when SQLite is asked to go
-through tables backwards. Rows that change on purpose change their digest in `databases/__init__.py`
-with them.
+through tables backwards, or when a number to be rounded lies in the middle but for the last bits,
+which another formula changes. Rows that change on purpose change their digest with them, in
+`databases/__init__.py`.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sqlite3
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
 
 from agentgym.envs.bird.databases import NAMES, ROWS
 from agentgym.envs.bird.library import build, digest_rows, load_source, read_pairs
@@ -22,6 +26,7 @@ from agentgym.envs.bird.scoring import same_rows
 
 MOST_ROWS = 200
 MOST_STEPS = STEPS // 10
+_NEAR = Fraction(1, 10**6)
 
 
 def faults(name: str) -> Iterator[str]:
@@ -31,9 +36,12 @@ def faults(name: str) -> Iterator[str]:
         yield f"the digest of its rows is {digest_rows(connection)[:16]}, not {ROWS[name]}"
     place = Place.memory(f"check {name}", connection.serialize())
     connection.execute("PRAGMA reverse_unordered_selects = ON")
+    rounded = _watch_rounding(connection)
     source = load_source(name)
     for i, entry in enumerate(source.questions):
-        yield from (f"question {i}: {fault}" for fault in _of_question(place, connection, entry))
+        rounded.clear()
+        for fault in _of_question(place, connection, entry, rounded):
+            yield f"question {i}: {fault}"
     for i, pair in enumerate(read_pairs(name)):
         gold = run(place, source.questions[pair["question"]]["sql"]).rows
         try:
@@ -46,7 +54,10 @@ def faults(name: str) -> Iterator[str]:
 
 
 def _of_question(
-    place: Place, backwards: sqlite3.Connection, entry: dict[str, object]
+    place: Place,
+    backwards: sqlite3.Connection,
+    entry: dict[str, object],
+    rounded: dict[float, object],
 ) -> Iterator[str]:
     sql = str(entry["sql"])
     try:
@@ -64,6 +75,34 @@ def _of_question(
         yield f"the query takes {answer.steps:,} steps"
     if set(backwards.execute(sql).fetchall()) != set(answer.rows):
         yield "the answer depends on the order in which tables are read"
+    shown = {value for row in answer.rows for value in row}
+    for value in [value for value, said in rounded.items() if said in shown]:
+        yield f"{value!r} is rounded up by one formula and down by another"
+
+
+def _watch_rounding(connection: sqlite3.Connection) -> dict[float, object]:
+    """Return where a connection then notes the numbers that it rounds by chance, and to what."""
+    noted: dict[float, object] = {}
+    plain = sqlite3.connect(":memory:", check_same_thread=False)
+
+    def round_(value: Any, digits: int = 0) -> Any:
+        said = plain.execute("SELECT ROUND(?, ?)", (value, digits)).fetchone()[0]
+        if isinstance(value, float) and nearly_half(value, digits):
+            noted[value] = said
+        return said
+
+    connection.create_function("round", -1, round_, deterministic=True)
+    return noted
+
+
+def nearly_half(value: float, digits: int) -> bool:
+    """Return whether a number lies next to the middle of two rounded ones, and not on it.
+
+    >>> nearly_half(97.3499999978, 1), nearly_half(111.75, 1), nearly_half(97.3499, 1)
+    (True, False, False)
+    """
+    scaled = Fraction(value) * 10**digits
+    return bool(0 < abs(scaled - math.floor(scaled) - Fraction(1, 2)) < _NEAR)
 
 
 def main(arguments: list[str] | None = None) -> int:
