@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MODEL = "smollm2"
 TASKS = 2
-MODEL_TOKENS = 80_000
+MODEL_TOKENS = 120_000
 """What the model may read and write for `TASKS` tasks of every environment, together."""
 
 # One conversation at a time: the next episode of an environment then finds its instructions read,
@@ -74,7 +74,7 @@ def episode_tokens(environments: int) -> int:
     """Return how many tokens the model may read and write in an episode.
 
     >>> episode_tokens(5), episode_tokens(10)
-    (8000, 4000)
+    (12000, 6000)
     """
     return MODEL_TOKENS // (TASKS * max(1, environments))
 
