@@ -183,7 +183,29 @@ class LocalAccount:
 
     def content(self) -> Content:
         """Return all it holds, without ids, to be compared."""
-        return content_of(self)
+        due, completed = self._due, self._completed
+        return {
+            "projects": [
+                {
+                    "order": p.order,
+                    "color": p.color,
+                    "name": p.name,
+                    "is_favorite": self._favourite[p.id],
+                }
+                for p in self._projects.values()
+            ],
+            "tasks": [
+                {
+                    "order": t.order,
+                    "content": t.content,
+                    "is_completed": t.id in completed,
+                    "priority": t.priority,
+                    "due_date": due[t.id],
+                }
+                for t in self._todos.values()
+                if self._is_listed(t.id)
+            ],
+        }
 
     def save(self) -> Any:
         """Return a JSON copy of what has changed since the beginning."""
@@ -271,13 +293,6 @@ class LocalAccount:
         }
 
 
-def content_of(account: Account) -> Content:
-    """Return what an account lists, without ids: its projects, then their tasks, in order."""
-    projects = account.projects()
-    tasks = [t for p in projects for t in account.tasks(p["id"])]
-    return {"projects": [_plain(p) for p in projects], "tasks": [_plain(t) for t in tasks]}
-
-
 def no_project(project_id: str) -> NotFound:
     """Return the error for a project that is not there."""
     return NotFound(f"there is no project {one_line(project_id)!r}; get_projects lists their ids")
@@ -293,10 +308,6 @@ def already_completed(task_id: str) -> WrongValue:
     return WrongValue(
         f"argument 'task_id' must name a task that is not completed, and {one_line(task_id)!r} is"
     )
-
-
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key not in ("id", "project_id")}
 
 
 def _new_id(draw: Draw, taken: set[str]) -> str:

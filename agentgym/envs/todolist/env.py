@@ -13,7 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from agentgym.core import Edition, Expert, Task, TaskSet
-from agentgym.envs.todolist.account import Account, Content, LocalAccount, read_projects
+from agentgym.envs.todolist.account import (
+    Account,
+    Content,
+    LocalAccount,
+    Project,
+    Todo,
+    read_projects,
+)
 from agentgym.envs.todolist.goal import differences, goal_of, same_content
 from agentgym.envs.todolist.jobs import BY_NAME
 from agentgym.envs.todolist.jobs.finder import Finder
@@ -72,6 +79,7 @@ class TodoListEnv(ToolEnv):
         super().__init__(**options)
         self.introduction = INTRODUCTION + (KEPT if self._keeps_completed else TAKEN_OFF)  # type: ignore[misc]
         self._live: TodoistAccount | None = None
+        self._read: tuple[Task, tuple[list[Project], list[Todo]]] | None = None
         if self.cassette is not None:
             self.cassette.stateful = True
 
@@ -100,8 +108,13 @@ class TodoListEnv(ToolEnv):
         return TodoTools(account, spec["today"], spec["location"])
 
     def _fresh(self, task: Task) -> LocalAccount:
-        projects, todos = read_projects(task.spec["projects"], task.spec["ids"])
-        return LocalAccount(projects, todos, self._keeps_completed)
+        return LocalAccount(*self._written(task), self._keeps_completed)
+
+    def _written(self, task: Task) -> tuple[list[Project], list[Todo]]:
+        """Return the projects and tasks of a task, read once an episode."""
+        if self._read is None or self._read[0] is not task:
+            self._read = (task, read_projects(task.spec["projects"], task.spec["ids"]))
+        return self._read[1]
 
     def _is_right(self, task: Task, arguments: Mapping[str, Any]) -> bool:
         """Return whether the answer is right and the account is as it was asked for."""
@@ -125,13 +138,12 @@ class TodoListEnv(ToolEnv):
         if "goal_state" in task.spec:
             found: Content = task.spec["goal_state"]
             return found
-        projects, todos = read_projects(task.spec["projects"], task.spec["ids"])
-        return goal_of(projects, todos, task.spec["subgoals"])
+        return goal_of(*self._written(task), task.spec["subgoals"])
 
     def _as_local(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         assert self.task is not None
         assert self._live is not None
-        projects, todos = read_projects(self.task.spec["projects"], self.task.spec["ids"])
+        projects, todos = self._written(self.task)
         ids = self._live.ids_as([p.id for p in projects], [t.id for t in todos])
         return {key: ids.get(value, value) for key, value in arguments.items()}
 

@@ -62,7 +62,8 @@ def goal_of(
 
 def same_content(one: Content, other: Content) -> bool:
     """Return whether two accounts hold the same."""
-    return all(_bag(one[key]) == _bag(other[key]) for key in ("projects", "tasks"))
+    pairs = ((one[key], other[key]) for key in ("projects", "tasks"))
+    return all(a == b or _bag(a) == _bag(b) for a, b in pairs)
 
 
 def differences(account: Account, goal: Content) -> list[tuple[str, dict[str, str]]]:

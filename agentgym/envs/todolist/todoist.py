@@ -18,7 +18,6 @@ from urllib.parse import quote
 from agentgym.envs.todolist.account import (
     Content,
     already_completed,
-    content_of,
     no_project,
     no_task,
 )
@@ -168,7 +167,9 @@ class TodoistAccount:
 
     def content(self) -> Content:
         """Return all it holds, without ids, to be compared."""
-        return content_of(self)
+        projects = self.projects()
+        tasks = [t for p in projects for t in self.tasks(p["id"])]
+        return {"projects": [_plain(p) for p in projects], "tasks": [_plain(t) for t in tasks]}
 
     def _make(self, projects: Sequence[Mapping[str, Any]]) -> None:
         self._root = str(self._created("projects", {"name": MARKER})["id"])
@@ -272,3 +273,7 @@ def _details(row: Any) -> dict[str, str]:
         }
     except (KeyError, TypeError) as error:
         raise LiveError("Todoist shows a task without a description or duration") from error
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in ("id", "project_id")}
