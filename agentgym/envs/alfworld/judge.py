@@ -14,6 +14,8 @@ from agentgym.envs.alfworld.pddl import MalformedPddl, Term, typed, write
 from agentgym.envs.alfworld.problem import Fact
 
 Test = Callable[[Collection[Fact]], bool]
+Variable = tuple[str, str, list[Fact]]
+"""A variable's name, its type, and the facts that cannot change and must hold of it."""
 _CONNECTIVES = ("and", "or", "not", "exists", "forall", "imply", "=")
 
 
@@ -41,6 +43,7 @@ class Judge:
         self._fixed = fixed
         self._sets: dict[str, frozenset[Fact]] = {}
         self._by_value: dict[tuple[str, int], dict[str, list[Fact]]] = {}
+        self._typed: dict[str, list[str]] = {}
         self.holds: Test = _test(self._ground(goal, {}))
 
     def _ground(self, term: Term, given: Mapping[str, str]) -> object:
@@ -85,26 +88,26 @@ class Judge:
     def _quantified(self, head: str, names: Term, body: Term, given: Mapping[str, str]) -> object:
         if isinstance(names, str):
             raise MalformedPddl(f"({head} ...) must begin with its variables in brackets")
-        variables = list(typed(names))
-        inner = {name for name, _ in variables}
-        given = {name: value for name, value in given.items() if name not in inner}
         if head == "forall":
-            negated: Term = ("not", body)
-            cases = (self._ground(negated, case) for case in self._cases(variables, negated, given))
-            return _negated(_either(cases))
-        return _either(self._ground(body, case) for case in self._cases(variables, body, given))
+            return _negated(self._quantified("exists", names, ("not", body), given))
+        needed = [fact for fact in _conjuncts(body) if fact[0] not in self._changing]
+        variables = [
+            (name, kind, [fact for fact in needed if name in fact]) for name, kind in typed(names)
+        ]
+        inner = {name for name, _, _ in variables}
+        given = {name: value for name, value in given.items() if name not in inner}
+        return _either(self._ground(body, case) for case in self._cases(variables, given))
 
     def _cases(
-        self, variables: list[tuple[str, str]], body: Term, given: Mapping[str, str]
+        self, variables: list[Variable], given: Mapping[str, str]
     ) -> Iterator[Mapping[str, str]]:
-        """Yield the bindings of the variables under which the body is not false from the start."""
+        """Yield the bindings of the variables under which all that is needed of them is so."""
         if not variables:
             yield given
             return
-        (name, kind), *others = variables
-        needs = [n for n in _conjuncts(body) if name in n and n[0] not in self._changing]
+        (name, kind, needs), *others = variables
         for value in self._candidates(name, kind, needs, given):
-            yield from self._cases(others, body, {**given, name: value})
+            yield from self._cases(others, {**given, name: value})
 
     def _candidates(
         self, name: str, kind: str, needs: list[Fact], given: Mapping[str, str]
@@ -121,10 +124,15 @@ class Judge:
                 and all(k == v or k[0] == "?" for k, v in zip(known, fact, strict=True))
             }
             found = values if found is None else found & values
-        if found is None:
-            found = set(self._objects)
+        if found is not None:
+            return self._of_type(kind, found)
+        if kind not in self._typed:
+            self._typed[kind] = self._of_type(kind, self._objects)
+        return self._typed[kind]
+
+    def _of_type(self, kind: str, ids: Iterable[str]) -> list[str]:
         # Every type is one of objects, as in the domain's hierarchy.
-        return sorted(i for i in found if kind in ("object", self._objects.get(i)))
+        return sorted(i for i in ids if kind in ("object", self._objects.get(i)))
 
     def _matching(self, known: list[str]) -> Collection[Fact]:
         """Return the fixed facts of a predicate, narrowed down by one of the ids that are known."""

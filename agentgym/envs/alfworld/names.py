@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 _SIGNS = (("_bar_", "|"), ("_minus_", "-"), ("_plus_", "+"), ("_dot_", "."), ("_comma_", ","))
 
@@ -33,16 +34,18 @@ def name_all(ids: Iterable[str]) -> dict[str, str]:
     return names
 
 
+@lru_cache(maxsize=4096)
 def _kind(identifier: str) -> str:
     """Return what an id is one of, or "" where it does not say."""
     first, bar, _ = identifier.partition("_bar_")
     if not bar:
         return ""
-    first = _plain(first) if "_" in first else first
+    first = _plain(first)
     return first + "basin" if "basin" in identifier else first
 
 
 def _plain(identifier: str) -> str:
-    for written, sign in _SIGNS:
-        identifier = identifier.replace(written, sign)
+    if "_" in identifier:
+        for written, sign in _SIGNS:
+            identifier = identifier.replace(written, sign)
     return identifier

@@ -34,7 +34,6 @@ _OF_ONE = (
 ARITY = {**dict.fromkeys(_OF_TWO.split(), 2), **dict.fromkeys(_OF_ONE.split(), 1)}
 """How many ids a fact has, by predicate, of all that the game makes use of."""
 
-TYPES = ("agent", "otype", "rtype", "object", "receptacle", "location")
 _DOMAIN_CONSTANTS = {
     "sinkbasintype": "rtype",
     "microwavetype": "rtype",

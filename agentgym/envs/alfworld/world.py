@@ -93,7 +93,6 @@ class World:
         self.at: dict[str, tuple[Place, ...]] = {}
         for place in self.places:
             self.at[place.location] = (*self.at.get(place.location, ()), place)
-        self.by_id = {place.id: place for place in self.places}
         self.going: dict[str, tuple[Place, ...]] = {}
         for place in self.places:  # one that is reached from two locations is there twice
             action = f"go to {place.name}"
@@ -154,9 +153,10 @@ class World:
         places, none = [], frozenset[str]()
         for _, i, location in sorted(self._facts.get("receptacleatlocation", ())):
             own = kinds.get(i, set())
-            accepts = none.union(*(accepted.get(rtype, none) for rtype in own))
             if len(own) == 1:  # all of a kind share what they accept
                 accepts = accepted.get(next(iter(own)), none)
+            else:
+                accepts = none.union(*(accepted.get(rtype, none) for rtype in own))
             tools = (name in own for name in ("sinkbasintype", "microwavetype", "fridgetype"))
             places.append(Place(i, self.names[i], location, i in openable, accepts, *tools))
         return tuple(places)
