@@ -19,6 +19,8 @@ ParamType = Literal["string", "integer", "number", "boolean", "array", "object",
 """JSON types; the last three are for calls (`agentgym.core.call`), which need no template."""
 
 _FIELD = re.compile(r"\{(\w+)\}")
+# A field that stands in brackets already is shown in one pair of them.
+_SHOWN = re.compile(r"\[\{(\w+)\}\]|\{(\w+)\}")
 # Digits are bounded, since Python refuses to read or write whole numbers of thousands of them.
 _PATTERNS: dict[ParamType, str] = {
     "string": r"\S(?:.*\S)?",
@@ -136,8 +138,8 @@ class Command:
 
     @property
     def usage(self) -> str:
-        """The template as people read it: "get [count] [item]"."""
-        return _FIELD.sub(r"[\1]", self.template)
+        """The template as people read it: "get [count] [item]", and "search[keywords]"."""
+        return _SHOWN.sub(lambda m: f"[{m[1] or m[2]}]", self.template)
 
     @property
     def takes_any_text(self) -> bool:

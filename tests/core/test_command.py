@@ -87,3 +87,9 @@ def test_order_decides_between_commands():
     any_text = Command("say", "{text}", "Say.", (Param("text", "what"),))
     assert match_call([PUT, any_text], "put key in box")[0] is PUT
     assert match_call([PUT, any_text], "hello")[0] is any_text
+
+
+def test_a_field_in_brackets_is_shown_in_one_pair_of_them() -> None:
+    shown = [Command("x", template, "", (Param("a", "an a"),)).usage for template in
+             ("go {a}", "go[{a}]", "go {a}]", "[go {a}]", "[{a}")]  # fmt: skip
+    assert shown == ["go [a]", "go[a]", "go [a]]", "[go [a]]", "[[a]"]
