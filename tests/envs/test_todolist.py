@@ -24,14 +24,16 @@ from agentgym.envs.todolist.account import LocalAccount, read_projects
 from agentgym.envs.todolist.env import TodoListEnv
 from agentgym.envs.todolist.goal import goal_of, same_content
 from agentgym.envs.todolist.jobs import BY_NAME, JOBS
+from agentgym.envs.todolist.jobs.finder import Finder
 from agentgym.envs.todolist.lives import World, draw_world, fields, load_lives, minutes
 from agentgym.envs.todolist.tasks import EVAL, TRAIN, published_answer
+from agentgym.envs.todolist.tools import TodoTools
 from agentgym.envs.tools import NotFound, WrongValue, accepts, value_of
 from tests.envs.everywhere import outputs_under_hash_seeds, readme_episode
 from tests.envs.fuzz_tools import check_malformed
 
 README = Path(todolist_env.__file__).parent / "README.md"
-MINI_DIGEST = "d17a3248cebb7ee1f29ac6b02234f9760c93a33f760ab1968c3090bfbe393813"
+MINI_DIGEST = "3a7c7d51bb91c61bd197c6fe242d5343d5e6a578ca18b4e2c5edd126b7e8427e"
 
 PROJECTS: list[dict[str, Any]] = [
     {
@@ -463,6 +465,67 @@ def test_the_expert_solves_every_task_in_the_fewest_calls(mini: TodoListEnv) -> 
         assert info["success"], task
         assert info["score"] == 1
         assert len(set(calls)) == len(calls) == fewest(task) <= mini.max_rounds, task
+
+
+def altered(name: str, result: Any, task: Task) -> list[Any]:
+    """Return what a look-up could have answered instead."""
+    today, args = task.spec["today"], task.spec["args"]
+    if name == "get_user_current_date":
+        return ["2000-01-01", "2100-01-01"]
+    if name == "get_user_current_location":
+        return ["Nowhere"]
+    if name == "get_task_duration":
+        return [result | {"duration": f"{n}(minute)"} for n in (1, 9999)]
+    if name == "get_task_description":
+        same = {args.get("key", "Place"): args.get("value", args.get("place", "Elsewhere"))}
+        said = [same, {"Place": "Elsewhere", "Cost": "9999 euros", "City": "Nowhere"}]
+        said += [said[1] | {"City": task.spec["location"], args.get("key", "Place"): "7 things"}]
+        texts = ["\n".join(f"- {k}: {v}" for k, v in lines.items()) for lines in said]
+        return [result | {"description": text} for text in texts]
+    if name == "get_projects":
+        return [[p | {"id": "1", "is_favorite": not p["is_favorite"]} for p in result]]
+    content = args.get("task", "Another task")
+    days = (today, args.get("day", today), args.get("until", today), "2000-01-01", "2100-01-01")
+    row = {"id": "1", "project_id": "1", "order": 9, "content": content}
+    new = [
+        row | {"is_completed": done, "priority": n, "due_date": day}
+        for day in days
+        for n in (1, 2, 3, 4)
+        for done in (False, True)
+    ]
+    return [[], result[:1], *([*result, one] for one in new), [*result, *new[::2]]]
+
+
+def planned(task: Task, change: int | None = None, to: Any = None) -> list[Any]:
+    """Return the calls and results of an expert's plan, one of the results being altered."""
+    world = world_of(task)
+    kit = TodoTools(LocalAccount(world.projects, world.todos, True), world.today, world.location)
+    plan = BY_NAME[task.spec["job"]].plan(Finder(), task.spec["args"])
+    made: list[Any] = []
+    try:
+        move = next(plan)
+        while True:
+            result = to if len(made) == change else kit.call(move.name, move.arguments)
+            made.append((move.name, dict(move.arguments), result))
+            move = plan.send(result)
+    except StopIteration as end:
+        return [*made, end.value]
+    except (RuntimeError, NotFound, WrongValue, KeyError, IndexError, ValueError) as error:
+        return [*made, repr(error)]
+
+
+def test_no_look_up_can_be_spared(mini: TodoListEnv) -> None:
+    """Had any one look-up answered something else, the answer or the calls would be others."""
+    for task in mini.tasks:
+        real = planned(task)
+        for i, (name, _, result) in enumerate(real[:-1]):
+            if not name.startswith("get_"):
+                continue
+            rest = [step[:2] for step in real[i + 1 : -1]], real[-1]
+            others = (planned(task, i, to) for to in altered(name, result, task))
+            assert any(
+                ([step[:2] for step in other[i + 1 : -1]], other[-1]) != rest for other in others
+            ), (task.id, task.spec["job"], name, i)
 
 
 def test_the_expert_goes_on_from_where_somebody_else_left_off(mini: TodoListEnv) -> None:

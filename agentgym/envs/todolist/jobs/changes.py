@@ -40,8 +40,8 @@ TELLING: Mapping[str, str] = {
         f"tick it off. {SAY_DONE}"
     ),
     "Place": (
-        f"I come from the one unfinished task of {{project}} that takes place here: {{value}}. "
-        f"Mark it as completed. {SAY_DONE}"
+        f'I have been at "{{value}}" and done the one unfinished task of {{project}} that takes '
+        f"place there. Mark it as completed. {SAY_DONE}"
     ),
 }
 """How a task is told by a line of its description."""

@@ -301,10 +301,10 @@ class MoveAtPlace(Job):
     name = "move-at-place"
     level = "condition"
     frames = (
-        f"I go to this place only once: {{place}}. Set the due date of every unfinished task in "
-        f"{{project}} that takes place there to {{day}}. {SAY_DONE}",
-        f"Check the descriptions in {{project}} and move all open tasks at this place to {{day}}: "
-        f"{{place}}. {SAY_DONE}",
+        f'I go to "{{place}}" only once. Set the due date of every unfinished task in {{project}} '
+        f"that has this place in its description to {{day}}. {SAY_DONE}",
+        f"Check the descriptions in {{project}} and move all open tasks whose place is "
+        f'"{{place}}" to {{day}}. {SAY_DONE}',
     )
 
     def draw(self, world: World, draw: Draw) -> Args | None:

@@ -120,7 +120,10 @@ class FirstAnywhere(Job):
     )
 
     def draw(self, world: World, draw: Draw) -> Args | None:
-        """Draw an account in which one task alone comes first."""
+        """Draw an account in which one task alone comes first, on a later day than today.
+
+        Were it due today, there would be no need to look further once it is found.
+        """
         return {} if self._first(world) else None
 
     def settle(self, world: World, args: Args) -> Settled:
@@ -138,7 +141,7 @@ class FirstAnywhere(Job):
     def _first(world: World) -> str | None:
         ahead = [t for t in world.open() if t.due_date >= world.today]
         days = Counter(t.due_date for t in ahead)
-        if not days or days[min(days)] > 1:
+        if not days or days[min(days)] > 1 or min(days) == world.today:
             return None
         return next(t.content for t in ahead if t.due_date == min(days))
 

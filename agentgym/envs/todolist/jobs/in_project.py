@@ -84,7 +84,7 @@ class FirstOrLast(Job):
     frames: ClassVar[Sequence[str]] = (
         f"Which unfinished task in {{project}} is due {{end}}? {TASK}",
         f"Of the open tasks in {{project}}, which has the {{date}} due date? {TASK}",
-        f"I look at {{project}}: what has to be done {{end}}, leaving out what is done? {TASK}",
+        f"I look at {{project}} and leave out what is completed: which task is due {{end}}? {TASK}",
     )
 
     def draw(self, world: World, draw: Draw) -> Args | None:
@@ -296,9 +296,9 @@ class SamePlace(Job):
     name = "at-place"
     level = "multi-hop"
     frames = (
-        f"How many of the unfinished tasks in {{project}} take place here: {{place}}? {NUMBER}",
-        f"I will be at this place today: {{place}}. How many open tasks of {{project}} could I do "
-        f"there, going by their descriptions? {NUMBER}",
+        f'How many unfinished tasks in {{project}} have "{{place}}" as their place? {NUMBER}',
+        f'I will be at "{{place}}" today. How many open tasks of {{project}} could I do there, '
+        f"going by the places in their descriptions? {NUMBER}",
     )
 
     def draw(self, world: World, draw: Draw) -> Args | None:
