@@ -35,8 +35,8 @@ from agentgym.envs.webshop.tasks import mini_tasks
 from agentgym.envs.webshop.writing import article
 from tests.envs.everywhere import outputs_under_hash_seeds
 
-PRODUCTS = "838ddb0eb4549e3cf58dc7871ba8c3d08399dd327195c28e33370eb688f2f042"
-TASKS = "0ce7b0aefd8bdbb6818f10d4471245d281346ab50fa5f6b22120a10095482c3f"
+PRODUCTS = "679316c679f56824ed6f07cadf85c1ef06eff96dc452c99bf1c365b25c8c9f3a"
+TASKS = "e81957a0f0239cf1bc093fd67145ae613b39fa34b8f1982e5bb211c5675b66a8"
 
 EVERY_KIND = pytest.mark.parametrize("kind", load_kinds(), ids=lambda kind: kind.name)
 

@@ -23,7 +23,7 @@ from agentgym.envs.webshop.search import HITS, Search, _group, open_index, write
 from agentgym.envs.webshop.stock import REMEMBERED, SmallStock, digest
 from agentgym.envs.webshop.tasks import mini_tasks
 
-MINI_HITS = "68c926f7804bdda77da71cd13dc49c75232484424ae5c0d1fb54f3a113e69014"
+MINI_HITS = "fc8ff11b1151e28adf17fc7c8684d1a4048f198764b6cf9d2180449406382b12"
 """Digest of the hits of every mini instruction, in order; the same on every machine."""
 
 

@@ -127,7 +127,10 @@ def noun_phrase(draft: Draft, traits: Sequence[Trait], draw: Draw, bare: bool = 
     facets = [t.phrase for t in draft.facets if t in traits and t.place == "before"]
     adjectives = [t.phrase for t in traits if t not in draft.facets and t.place == "before"]
     before = " ".join([", ".join(adjectives), *facets]).strip()
-    phrase = f"{before} {draw.pick(draft.kind.asks)}".strip()
+    thing: str = draw.pick(draft.kind.asks)
+    if before.split()[-1:] == thing.split()[:1]:  # "a chunky knit cardigan", not "knit knit"
+        thing = thing.partition(" ")[2]
+    phrase = f"{before} {thing}".strip()
     for trait in traits:
         if trait.place == "after":
             phrase += f" {trait.phrase}"
