@@ -1,15 +1,18 @@
 """Record games on the original ALFWorld, and hold our engine against the recording.
 
-    python scripts/alfworld_record.py record [--mini 312] [--odd 48] [--work FILE]
+    python scripts/alfworld_record.py record [--mini 258] [--odd 48] [--work FILE]
     python scripts/alfworld_record.py pack [--work FILE]
-    python scripts/alfworld_record.py report
+    python scripts/alfworld_record.py time [--times FILE]
+    python scripts/alfworld_record.py report [--times FILE]
 
 `record` needs the original (`pip install 'agentgym[alfworld-original]'`). It plays games of our
 generator, all six types in equal numbers, and odd games (`alfworld_odd.py`), and appends a line a
 game to the work file; stopped and run again, it goes on where it was. A game is driven by our
 expert, by random admissible actions, or by both, with actions mixed in that cannot be done. `pack`
-compresses the lines into the file that the tests read. `report` plays the recording on our engine,
-compares every answer in full, and writes benchmarks/results/alfworld_differential.md.
+compresses the lines into the file that the tests read. `time` plays a sample of the recorded games
+on the original once more, and writes the processor time that takes to the times file. `report` plays
+the recording on our engine, compares every answer in full, and writes
+benchmarks/results/alfworld_differential.md.
 
 A line is a JSON object: the problem's PDDL, its task, the vocabulary, the opening with its
 admissible actions, and for each step the action, the text, the actions that went and came, won and
@@ -39,6 +42,8 @@ RECORDING = ROOT / "tests" / "envs" / "data" / "alfworld_original.jsonl.xz"
 REPORT = ROOT / "benchmarks" / "results" / "alfworld_differential.md"
 VOCABULARIES: dict[str, Words] = {"move": MOVE, "put": PUT}
 DRIVERS = ("expert", "random", "both")
+EACH = 17
+"""Every so-manyth game of the recording is timed."""
 LONGEST = 32
 """Steps a game is played for at most; the original limits an episode to 50."""
 NONSENSE = (
@@ -122,9 +127,11 @@ def record(work: Path, mini: int, odd: int) -> None:
 
 
 def _game(number: int, mini: int) -> Game:
+    odd = number >= mini
+    number -= mini if odd else 0
     rng = random.Random(f"alfworld original {number}")
     vocabulary = ("move", "put")[number // 6 % 2]
-    if number < mini:
+    if not odd:
         source, problem = _mini(number, rng)
         return _play(problem, vocabulary, DRIVERS[number // 12 % 3], source, rng)
     from alfworld_odd import odd_game
@@ -152,11 +159,8 @@ def _play(problem: Problem, vocabulary: str, driver: str, source: str, rng: rand
     from agentgym.envs.alfworld.original import Original
 
     ours = Ours(problem, vocabulary)
-    loading = time.perf_counter()
     original = Original(problem, VOCABULARIES[vocabulary])
-    begun = time.perf_counter()
     text, actions, won, _ = original.reset()
-    seconds = [begun - loading, time.perf_counter() - begun, 0.0]
     expert = expert_of(problem, ours.engine)
     game: Game = {"source": source, "driver": driver, "words": vocabulary, "task": problem.task}
     game |= {"pddl": problem.to_pddl(), "opening": text, "actions": actions, "won": won}
@@ -164,14 +168,12 @@ def _play(problem: Problem, vocabulary: str, driver: str, source: str, rng: rand
     longest = LONGEST if driver != "random" else LONGEST * 3 // 4
     while len(steps) < longest and not (steps and steps[-1][-1] and driver != "random"):
         action = _choose(driver, expert, actions, ours.engine, rng)
-        begun = time.perf_counter()
         text, now, won, done = original.play(action)
-        seconds[2] += time.perf_counter() - begun
         ours.play(action)
         gone, come = sorted({*actions} - {*now}), sorted({*now} - {*actions})
         steps.append([action, text, gone, come, int(won), int(done)])
         actions = now
-    return game | {"steps": steps, "seconds": [round(s, 3) for s in seconds]}
+    return game | {"steps": steps}
 
 
 def _choose(
@@ -214,22 +216,40 @@ def pack(work: Path) -> None:
 # The report.
 
 
-def report() -> None:
+def time_original(file: Path) -> None:
+    """Play every `EACH`-th recorded game on the original, and write how long that takes."""
+    from agentgym.envs.alfworld.original import Original
+
+    begin = play = 0.0
+    sample = list(recorded())[::EACH]
+    for game in sample:
+        problem = Problem.from_pddl(game["pddl"], game["task"])
+        begun = time.process_time()
+        original = Original(problem, VOCABULARIES[game["words"]])
+        original.reset()
+        middle = time.process_time()
+        for step in game["steps"]:
+            assert original.play(step[0]).text == step[1], step[0]
+        begin, play = begin + middle - begun, play + time.process_time() - middle
+    steps = sum(len(game["steps"]) for game in sample)
+    times = {"games": len(sample), "steps": steps, "begin": begin, "play": play}
+    file.write_text(json.dumps(times))
+    print(times)
+
+
+def report(times: Path) -> None:
     """Compare the whole recording and write what came of it."""
     counts: dict[str, Counter[str]] = {}
     found: list[str] = []
-    theirs, times = [0.0, 0.0, 0.0], []
     for game in recorded():
-        kind = game["kind"] if "kind" in game else _kind_of(game)
-        row = counts.setdefault(kind, Counter())
+        row = counts.setdefault(_kind_of(game), Counter())
         row.update(games=1, steps=len(game["steps"]), won=any(step[4] for step in game["steps"]))
         row["impossible"] += sum(step[1] == say.NOTHING_HAPPENS for step in game["steps"])
         wrong = list(differences(game))
         row["differences"] += len(wrong)
         found += [f"{game['source']}: {line}" for line in wrong]
-        theirs = [a + b for a, b in zip(theirs, game["seconds"], strict=True)]
-        times.append(_seconds(game))
-    REPORT.write_text(_text(counts, found, theirs, times), encoding="utf-8")
+    speed = _speed(json.loads(times.read_text())) if times.exists() else []
+    REPORT.write_text(_text(counts, found, speed), encoding="utf-8")
     print(REPORT.read_text(encoding="utf-8"))
 
 
@@ -246,32 +266,42 @@ def _kind_of(game: Game) -> str:
     raise ValueError(f"the task {game['task']!r} is of no known type")
 
 
-def _seconds(game: Game) -> tuple[float, float]:
-    """Return how long our engine takes to begin a game, reading its PDDL, and to play it."""
-    begun = time.perf_counter()
-    ours = Ours(Problem.from_pddl(game["pddl"], game["task"]), game["words"])
-    ours.reset()
-    middle = time.perf_counter()
-    for step in game["steps"]:
-        ours.play(step[0])
-    return middle - begun, time.perf_counter() - middle
+def _speed(theirs: dict[str, float]) -> list[str]:
+    """Return the lines that compare the times of the sample."""
+    begin, play, sample = 0.0, 0.0, list(recorded())[::EACH]
+    for game in sample * 10:
+        begun = time.process_time()
+        ours = Ours(Problem.from_pddl(game["pddl"], game["task"]), game["words"])
+        ours.reset()
+        middle = time.process_time()
+        for step in game["steps"]:
+            ours.play(step[0])
+        begin, play = begin + middle - begun, play + time.process_time() - middle
+    games, steps = theirs["games"], theirs["steps"]
+    step_theirs, step_ours = theirs["play"] / steps, play / 10 / steps
+    begin_theirs, begin_ours = theirs["begin"] / games, begin / 10 / games
+    return [
+        f"| processor time, {games:.0f} of the games, {steps:.0f} steps | original | ours | ratio |",
+        "|---|---:|---:|---:|",
+        f"| a step | {step_theirs * 1e3:.0f} ms | {step_ours * 1e6:.0f} µs "
+        f"| {step_theirs / step_ours:,.0f} |",
+        f"| loading a game from its PDDL and beginning it | {begin_theirs:.2f} s "
+        f"| {begin_ours * 1e3:.1f} ms | {begin_theirs / begin_ours:,.0f} |",
+        "",
+        "Both without an environment around the engine, and both with the list of admissible "
+        "actions at",
+        "every step. See `alfworld.md` for the speed of the environment.",
+        "",
+    ]
 
 
-def _text(
-    counts: dict[str, Counter[str]],
-    found: list[str],
-    theirs: list[float],
-    times: list[tuple[float, float]],
-) -> str:
+def _text(counts: dict[str, Counter[str]], found: list[str], speed: list[str]) -> str:
     total = sum(counts.values(), Counter[str]())
-    games, steps = total["games"], total["steps"]
     rows = [
         f"| {kind} | {row['games']} | {row['won']} | {row['steps']} | {row['impossible']} "
         f"| {row['differences']} |"
         for kind, row in [*sorted(counts.items()), ("**all**", total)]
     ]
-    begin, play = sum(t[0] for t in times), sum(t[1] for t in times)
-    step_theirs, step_ours = theirs[2] / steps, play / steps
     return "\n".join(
         [
             "# ALFWorld: our engine against the original",
@@ -287,18 +317,7 @@ def _text(
             *rows,
             "",
             *(["Every answer is the same.", ""] if not found else [*found[:50], ""]),
-            "| one core, the same games | original | ours | ratio |",
-            "|---|---:|---:|---:|",
-            f"| a step | {step_theirs * 1e3:.1f} ms | {step_ours * 1e6:.1f} µs "
-            f"| {step_theirs / step_ours:,.0f} |",
-            f"| loading and beginning a game from its PDDL | "
-            f"{(theirs[0] + theirs[1]) / games * 1e3:.0f} ms | {begin / games * 1e3:.2f} ms "
-            f"| {(theirs[0] + theirs[1]) / begin:,.0f} |",
-            "",
-            "The original's times were taken while it was recorded, ours when the report was made; "
-            "both without an",
-            "environment around the engine. See `alfworld.md` for the speed of the environment.",
-            "",
+            *speed,
         ]
     )
 
@@ -307,17 +326,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("what", choices=("record", "pack", "report"))
-    parser.add_argument("--mini", type=int, default=312, help="games of our generator")
+    parser.add_argument("what", choices=("record", "pack", "time", "report"))
+    parser.add_argument("--mini", type=int, default=258, help="games of our generator")
     parser.add_argument("--odd", type=int, default=48, help="odd games")
     parser.add_argument("--work", type=Path, default=Path("alfworld_original.jsonl"))
+    parser.add_argument("--times", type=Path, default=Path("alfworld_times.json"))
     given = parser.parse_args()
     if given.what == "record":
         record(given.work, given.mini, given.odd)
     elif given.what == "pack":
         pack(given.work)
+    elif given.what == "time":
+        time_original(given.times)
     else:
-        report()
+        report(given.times)
 
 
 if __name__ == "__main__":
