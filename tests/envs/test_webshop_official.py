@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("tantivy", reason="pip install 'agentgym[webshop]'")
@@ -323,6 +323,7 @@ JSON = st.recursive(
 
 @pytest.mark.parametrize("piece", [1, 7, 1 << 20])
 @given(rows=st.lists(JSON, max_size=5), indent=st.sampled_from([None, 1]))
+@example(rows=[0.0, 1e300, -2.5e-07, 12], indent=None)
 @settings(max_examples=40, deadline=None)
 def test_pieces_of_any_size_give_the_same_entries(
     piece: int, rows: list[Any], indent: int | None, tmp_path_factory: pytest.TempPathFactory

@@ -75,8 +75,10 @@ class _Reader:
         while True:
             try:
                 value, end = self._decode(self._text, self._at)
-                if end < len(self._text) or not self._more():  # else a number may go on
-                    self._at = end
+                length = end - self._at
+                # So near the end of the piece a number may go on: "1" as "1.5" or "1e+9".
+                if len(self._text) - end > 2 or not self._more():
+                    self._at += length
                     return value
             except RecursionError as error:
                 raise self._wrong("it is nested too deeply") from error
