@@ -136,12 +136,15 @@ def _recalled(evaluate: Any, arguments: tuple[Any, ...]) -> Any:
 
 
 class _Float(float):
-    """A float that is not equal to the whole number of its value."""
+    """A float that is not equal to the whole number of its value.
+
+    Its hash is that of its digits: thousands of floats can be chosen to share Python's own.
+    """
 
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Float) and float.__eq__(self, other)
+        return isinstance(other, _Float) and self.hex() == other.hex()
 
     def __hash__(self) -> int:
-        return hash((float(self), "float"))
+        return hash(self.hex())
