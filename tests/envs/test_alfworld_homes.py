@@ -283,6 +283,26 @@ def test_a_picture_changes_with_what_happens_and_never_its_shape() -> None:
             assert (before != after).any()
 
 
+def test_one_is_drawn_in_the_middle_of_what_is_in_reach() -> None:
+    seen = 0
+    for task in TASKS[::200]:
+        problem, engine = game(task)
+        home = inventory(problem)
+        plan = plan_of(home.furniture.values(), Counter(f[2] for f in problem.of("inreceptacle")))
+        for places in (found for found in engine.world.at.values() if len(found) > 1):
+            here = [plan.cards[place.id] for place in places]
+            if {card.side for card in here} not in ({0}, {2}):
+                continue
+            engine.play(f"go to {places[0].name}")
+            middle = sum(card.left + card.width // 2 for card in here) // len(here)
+            x = max(plan.floor[1] + 20, min(middle, plan.floor[3] - 20))
+            y = plan.floor[0] + 24 if here[0].side == 0 else plan.floor[2] - 26
+            blue = picture_of(problem, engine, "")[y - 8, x - 12 : x + 13] == (38, 98, 217)
+            assert blue.all()
+            seen += 1
+    assert seen > 2
+
+
 def test_pictures_do_not_tell_what_is_behind_a_door() -> None:
     task = next(t for t in TASKS if "hidden" in t.spec["twists"] and t.kind == KINDS[0])
     problem, engine = game(task)

@@ -189,17 +189,19 @@ def _agent(pixels: Pixels, scene: Scene, plan: Plan) -> None:
 
 
 def _standing(scene: Scene, plan: Plan) -> tuple[int, int]:
-    """Return where on the free floor the disc is drawn."""
+    """Return where on the free floor the disc is drawn: in the middle of what is in reach."""
     top, left, bottom, right = plan.floor
     here = [plan.cards[f.id] for f in scene.home.furniture.values() if f.location == scene.at]
     if not here:
         return bottom - 30, (left + right) // 2
-    card = here[0]
-    y, x = card.top + card.height // 2, card.left + card.width // 2
-    if card.side == 4:
-        y = card.top + card.height + 26
-    y = {0: top + 24, 2: bottom - 26}.get(card.side, y)
-    x = {1: right - 26, 3: left + 26}.get(card.side, x)
+    side = here[0].side
+    here = [card for card in here if card.side == side]
+    y = sum(card.top + card.height // 2 for card in here) // len(here)
+    x = sum(card.left + card.width // 2 for card in here) // len(here)
+    if side == 4:
+        y = max(card.top + card.height for card in here) + 26
+    y = {0: top + 24, 2: bottom - 26}.get(side, y)
+    x = {1: right - 26, 3: left + 26}.get(side, x)
     return max(top + 20, min(y, bottom - 20)), max(left + 20, min(x, right - 20))
 
 
