@@ -52,7 +52,7 @@ def _env(
     name: str, short: str, train: int, evaluation: int, *aliases: str, multiline: bool = False
 ) -> PublishedEnv:
     prefixes = (*aliases, name)
-    files = (*prefixes, f"tool_{name}") if name in _TOOLS else prefixes
+    files = (*prefixes, f"tool_{prefixes[0]}") if prefixes[0] in _TOOLS else prefixes
     env_id = f"agentgym/{short}-v0"
     return PublishedEnv(name, env_id, prefixes, files, train, evaluation, multiline)
 
@@ -72,7 +72,7 @@ PUBLISHED: tuple[PublishedEnv, ...] = (
     _env("movie", "Movie", 215, 20),
     _env("academia", "Academia", 0, 20),
     _env("sheet", "Sheet", 0, 20),
-    _env("todo", "TODOList", 135, 20),
+    _env("todolist", "TODOList", 135, 20, "todo"),
     _env("bird", "BIRD", 3000, 200, "sqlgym", multiline=True),
 )
 

@@ -197,7 +197,7 @@ def test_sql_keeps_its_lines() -> None:
         ("maze_3", "maze", "maze_3"),
         ("lmrlgym_wordle_0", "wordle", "wordle_0"),
         ("sqlgym_100", "bird", "bird_100"),
-        ("todo_9", "todo", "todo_9"),
+        ("todo_9", "todolist", "todolist_9"),
         ("alfworld_2420", "alfworld", "alfworld_2420"),
         (
             "look_at_obj_in_light-Book-None-DeskLamp-303_trial_T20190908_085406_916808",
