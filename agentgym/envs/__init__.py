@@ -77,6 +77,11 @@ BUILTIN = (
         "agentgym.envs.todolist.env:TodoListEnv",
         "Answer questions about a to-do list, and change it as asked.",
     ),
+    EnvCard(
+        "agentgym/Sheet-v0",
+        "agentgym.envs.sheet.env:SheetEnv",
+        "Change a spreadsheet until it is as asked, by calling functions.",
+    ),
 )
 
 for _card in BUILTIN:

@@ -31,7 +31,8 @@ SCOPES = (
 )
 TOKEN, ACCOUNT = "GOOGLE_SHEETS_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS"
 _FIELDS = (
-    "sheets(properties(title,gridProperties),merges,data(rowData(values(formattedValue,note))))"
+    "sheets(properties(title,gridProperties),merges,data(rowData(values("
+    "formattedValue,note,userEnteredFormat(numberFormat)))))"
 )
 _DIMENSIONS = ("ROWS", "COLUMNS")
 
@@ -137,6 +138,7 @@ class GoogleBook:
     def write(self, name: str, row: int, column: int, lines: Sequence[Sequence[Entry]]) -> None:
         """Put values into cells."""
         self._rehearse(name, lambda sheet: sheet.write(row, column, lines))
+        before = self._sheet(name)
         requests = []
         for r, line in enumerate(lines, row):
             cells = [[Cell(value) for value, _ in line]]
@@ -144,7 +146,7 @@ class GoogleBook:
             requests += [
                 self._cells(name, r, c, [[Cell(None, form)]], "Format")
                 for c, (_, form) in enumerate(line, column)
-                if form
+                if form and before.cell(r, c).format == GENERAL
             ]
         self._change(name, *requests)
 
@@ -320,16 +322,17 @@ def _range(number: int, area: Area) -> dict[str, int]:
     }
 
 
+def _read(held: dict[str, Any]) -> Cell:
+    form = held.get("userEnteredFormat", {}).get("numberFormat", {}).get("pattern") or GENERAL
+    return cell(held.get("formattedValue") or None, form, held.get("note", ""))
+
+
 def _seen(name: str, held: dict[str, Any]) -> Sheet:
     """Return what Google shows of a sheet; its cells hold what is shown, as text."""
     lines = (held.get("data") or [{}])[0].get("rowData", [])
     shown = [line.get("values", [])[:COLUMNS] for line in lines[:ROWS]]
     width = max(map(len, shown), default=0)
-    rows = [
-        [cell(c.get("formattedValue") or None, GENERAL, c.get("note", "")) for c in line]
-        + [Cell()] * (width - len(line))
-        for line in shown
-    ]
+    rows = [[_read(held) for held in line] + [Cell()] * (width - len(line)) for line in shown]
     grid = held.get("properties", {}).get("gridProperties", {})
     merges = [
         Area(

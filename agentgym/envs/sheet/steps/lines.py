@@ -36,10 +36,16 @@ class Drop(Step):
         gone = self.goes(table, args)
         table.rows = [row for row, goes in zip(table.rows, gone, strict=True) if not goes]
 
+    @abstractmethod
+    def why(self, hand: Hand, args: Args) -> str:
+        """Return what the rows that go have in common, as a sentence begins."""
+
     def plan(self, hand: Hand, args: Args) -> Doing:
         """Delete them in one call."""
         rows = self.seen(hand, args)
-        told = f"That is true of row {listed([r + 1 for r in rows])}, which I delete together."
+        where = f"row {rows[0] + 1}" if len(rows) == 1 else f"rows {listed([r + 1 for r in rows])}"
+        together = " together" if len(rows) > 1 else ""
+        told = f"{self.why(hand, args)} {where}, which I delete{together}."
         yield from hand.delete_rows(rows, told)
 
 
@@ -63,6 +69,10 @@ class DropGroup(Drop):
     def goes(self, table: Table, args: Args) -> list[bool]:
         """Return whether a row is of the group."""
         return [item == args["word"] for item in table.of(args["group"])]
+
+    def why(self, hand: Hand, args: Args) -> str:
+        """Return what the rows that go have in common."""
+        return f"{args['group']} is {args['word']} in"
 
     def seen(self, hand: Hand, args: Args) -> list[int]:
         """Return the rows of the group."""
@@ -90,6 +100,11 @@ class KeepLargest(Drop):
         """Return whether a row is of a smaller group."""
         items = table.of(args["group"])
         return [item != max(items, key=items.count) for item in items]
+
+    def why(self, hand: Hand, args: Args) -> str:
+        """Return what the rows that go have in common."""
+        word, count = Counter(hand.column(args["group"])).most_common(1)[0]
+        return f"{args['group']} is most often {word}, {count} times; something else is in"
 
     def seen(self, hand: Hand, args: Args) -> list[int]:
         """Count, then return the rows of the others."""
@@ -122,6 +137,10 @@ class DropBelow(Drop):
         """Return whether a row is beyond the limit."""
         limit, below = Decimal(args["limit"]), args["side"] == "below"
         return [x < limit if below else x > limit for x in table.numbers(args["column"])]
+
+    def why(self, hand: Hand, args: Args) -> str:
+        """Return what the rows that go have in common."""
+        return f"{args['column']} is {args['side']} {args['limit']} in"
 
     def seen(self, hand: Hand, args: Args) -> list[int]:
         """Compare each row."""
@@ -157,6 +176,10 @@ class DropWrong(Drop):
         """Return whether a row holds the wrong value."""
         return [Decimal(args["wrong"]) in row.items for row in table.rows]
 
+    def why(self, hand: Hand, args: Args) -> str:
+        """Return what the rows that go have in common."""
+        return f"The wrong value {args['wrong']} is in"
+
     def seen(self, hand: Hand, args: Args) -> list[int]:
         """Find the rows that show it."""
         return [r for r, row in enumerate(hand.grid) if args["wrong"] in row]
@@ -186,6 +209,10 @@ class DropRepeated(Drop):
         """Return whether a row was there before."""
         return [row.items in [o.items for o in table.rows[:r]] for r, row in enumerate(table.rows)]
 
+    def why(self, hand: Hand, args: Args) -> str:
+        """Return what the rows that go have in common."""
+        return "What stands further up already is repeated in"
+
     def seen(self, hand: Hand, args: Args) -> list[int]:
         """Compare each row with those above."""
         return [r for r, row in enumerate(hand.grid) if row in hand.grid[:r]]
@@ -211,6 +238,10 @@ class DropEmpty(Drop):
     def goes(self, table: Table, args: Args) -> list[bool]:
         """Return whether a row is empty."""
         return [all(item is None for item in row.items) for row in table.rows]
+
+    def why(self, hand: Hand, args: Args) -> str:
+        """Return what the rows that go have in common."""
+        return "Nothing is written in"
 
     def seen(self, hand: Hand, args: Args) -> list[int]:
         """Find the rows that show nothing."""
