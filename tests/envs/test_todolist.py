@@ -383,7 +383,7 @@ def expected(task: Task) -> Any:
 
 
 def test_answers_are_right_by_another_count(mini: TodoListEnv) -> None:
-    checked = Counter()
+    checked: Counter[str] = Counter()
     for task in mini.tasks:
         answer = expected(task)
         if answer is not None:

@@ -88,7 +88,7 @@ def test_a_published_task_is_played_at_the_service(service: Todoist, tmp_path: P
     sweep = next(t for t in env.account.tasks(key) if t["content"] == "Sweep")
     env.step(write_call("complete_task", {"task_id": sweep["id"]}))
     assert [t["content"] for t in env.account.tasks(key)] == ["Water the ferns"]
-    *_, info = env.step(write_call("finish", {"answer": value_of(env.task.spec["answer"])}))
+    *_, info = env.step(write_call("finish", {"answer": value_of(env.tasks[1].spec["answer"])}))
     assert info["success"]
     env.close()
 
