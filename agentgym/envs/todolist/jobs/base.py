@@ -122,3 +122,8 @@ def project_of(world: World, todo: Todo) -> str:
 def the_task(world: World, args: Args) -> Todo:
     """Return the task that is named with its project."""
     return next(t for t in world.of(args["project"]) if t.content == args["task"])
+
+
+def finished(world: World, project: str) -> list[Todo]:
+    """Return the completed tasks of a project."""
+    return [t for t in world.of(project) if t.is_completed]

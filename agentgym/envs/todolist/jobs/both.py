@@ -14,6 +14,7 @@ from agentgym.envs.todolist.jobs.base import (
     completing,
     deleting,
     favouring,
+    finished,
     moving,
     project_of,
 )
@@ -21,7 +22,6 @@ from agentgym.envs.todolist.jobs.conditional import (
     DeleteCompleted,
     FavourFullest,
     MoveOverdue,
-    finished,
     late_to_tomorrow,
 )
 from agentgym.envs.todolist.jobs.finder import Finder

@@ -15,6 +15,7 @@ from agentgym.envs.todolist.jobs.base import (
     completing,
     deleting,
     favouring,
+    finished,
     moving,
 )
 from agentgym.envs.todolist.jobs.changes import DONE_ANSWER
@@ -371,11 +372,6 @@ def which_in_project(world: World, draw: Draw) -> Args | None:
     if not 1 < count < min(MOST_CHANGES + 1, len(world.open(project))):
         return None
     return {"project": project, **condition}
-
-
-def finished(world: World, project: str) -> list[Todo]:
-    """Return the completed tasks of a project."""
-    return [t for t in world.of(project) if t.is_completed]
 
 
 def late_to_tomorrow(find: Finder, project: str) -> Done:
