@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from agentgym.core.data import find_data
-from agentgym.core.errors import InvalidConfig
+from agentgym.core.data import DATA_VARIABLE, data_root
+from agentgym.core.errors import InvalidConfig, MissingData
 from agentgym.core.text import parse_json
 from agentgym.envs.webshop import cache, jsonstream
 from agentgym.envs.webshop.goalmaker import HUMAN_FILE, Human, Synthetic
@@ -49,7 +49,7 @@ def open_catalogue(products: str, data_dir: str | None) -> Warehouse:
     """
     if products not in CATALOGUES:
         raise InvalidConfig(f"products must be one of {', '.join(CATALOGUES)}, got {products!r}")
-    folder = find_data(NAME, *CATALOGUES[products], folder=data_dir)
+    folder = _require(CATALOGUES[products], data_dir)
     files = [folder / name for name in (*CATALOGUES[products], HUMAN_FILE, REVIEWS_FILE)]
     content = digest_of([path for path in files if path.is_file()])
     name = index_name(f"official-{products}-{FORMAT}", content)
@@ -60,6 +60,20 @@ def open_catalogue(products: str, data_dir: str | None) -> Warehouse:
         except ValueError:  # damaged where the seal does not look
             cache.discard(place)
     raise InvalidConfig(f"{place} is damaged and cannot be replaced: remove it and try again")
+
+
+def _require(names: Sequence[str], data_dir: str | None) -> Path:
+    """Return the folder of the files; where one is not there, say who has them."""
+    folder = data_root(data_dir) / NAME
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing:
+        raise MissingData(
+            f"the official edition of {NAME} needs {', '.join(missing)} in {folder}. The setup.sh "
+            "of github.com/princeton-nlp/WebShop downloads the files (-d small: 1,000 products, -d "
+            f"all: all); set {DATA_VARIABLE} to the folder that holds '{NAME}/'. The mini edition "
+            "needs nothing"
+        )
+    return folder
 
 
 def _store(source: Path, products: str, target: Path) -> None:
