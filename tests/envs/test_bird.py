@@ -288,3 +288,8 @@ def test_the_columns_described_are_the_columns_there_are():
 def test_the_readme_plays_as_it_says():
     printed, said = readme_episode(Path(agentgym.__file__).parent / "envs" / "bird" / "README.md")
     assert printed == said
+
+
+def test_the_mini_tasks_never_change(tasks):
+    """A deliberate change of questions or rows needs a new version of the task set."""
+    assert tasks.digest == "6b6f33ac74bdba21d3ba4da9b3bb8bdd5914c1abe37d2fcce64c709e1244e012"
