@@ -34,6 +34,8 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python -m benchmarks.babyai --write
 	$(BIN)/python benchmarks/sciworld.py --write
+	$(BIN)/python benchmarks/bird.py --write
+	$(BIN)/python benchmarks/tools.py --output benchmarks/results/tools.md
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
