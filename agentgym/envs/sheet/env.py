@@ -63,6 +63,10 @@ class SheetEnv(ToolEnv):
 
     kit: SheetTools
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._begun: dict[int, Workbook] = {}  # by task; their sheets never change and are shared
+
     @classmethod
     def load_tasks(cls, edition: str, data_dir: str | None) -> TaskSet:
         """Return the task set of an edition."""
@@ -70,7 +74,9 @@ class SheetEnv(ToolEnv):
 
     def _workbook(self, task: Task) -> Workbook:
         if self.edition != "official":
-            return Workbook.of(task.spec["book"])
+            if task.index not in self._begun:
+                self._begun[task.index] = Workbook.of(task.spec["book"])
+            return Workbook(list(self._begun[task.index].sheets.values()))
         path = find_workbook(self.data_dir)
         book = Workbook(read_workbook(path))
         if task.spec["sheet"] not in book.names:

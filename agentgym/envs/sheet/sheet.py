@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from agentgym.envs.sheet.cells import EMPTY, GENERAL, Cell, Value, cell, shown
@@ -19,6 +20,7 @@ Entry = tuple[Value | Formula, str]
 """A value, and the number format it brings or ""."""
 Grid = list[list[str]]
 
+_TEXT = itemgetter(Cell._fields.index("text"))
 _DEEPEST = 12
 """Formulas that lean on each other; beyond, a cell shows #REF!."""
 
@@ -74,6 +76,7 @@ class Sheet:
         self.rows = [list(row) for row in rows]
         self.merges = list(merges)
         self.frozen = frozen
+        self._worked: dict[tuple[int, int, int], float | Trouble] = {}
 
     def copy(self) -> Sheet:
         """Return a copy; cells are shared, they never change."""
@@ -84,7 +87,7 @@ class Sheet:
     @cached_property
     def plain(self) -> Grid:
         """What is shown in the used area, merged cells empty but for the first."""
-        grid: list[Any] = [[held.text for held in row] for row in self.rows]
+        grid: list[Any] = [list(map(_TEXT, row)) for row in self.rows]
         for r, row in enumerate(grid):
             if None in row:
                 grid[r] = self._computed(r)
@@ -148,12 +151,29 @@ class Sheet:
     def _value(self, row: int, column: int, depth: int) -> Value:
         value = self.cell(row, column).value
         if isinstance(value, Formula):
-            if depth > _DEEPEST:
-                raise Trouble("#REF!")
-            return evaluate(value, lambda r, c: self._value(r, c, depth + 1))
+            return self._result(row, column, value, depth)
         if isinstance(value, str) and value.startswith("#") and value.endswith("!"):
             raise Trouble(value)
         return value
+
+    def _result(self, row: int, column: int, formula: Formula, depth: int) -> float:
+        """Return what a cell's formula comes to when reached through `depth` others.
+
+        It is worked out once: formulas that each name the one before many times would otherwise
+        take exponential time.
+        """
+        key = (row, column, depth)
+        if key not in self._worked:
+            try:
+                if depth > _DEEPEST:
+                    raise Trouble("#REF!")
+                self._worked[key] = evaluate(formula, lambda r, c: self._value(r, c, depth + 1))
+            except Trouble as trouble:
+                self._worked[key] = Trouble(trouble.code)
+        found = self._worked[key]
+        if isinstance(found, Trouble):
+            raise Trouble(found.code)
+        return found
 
     # What can be done to it.
 
@@ -223,6 +243,7 @@ class Sheet:
                     "be sorted; freeze them first if they are a header"
                 )
         values = [self._sorted_as(r, column) for r in range(first, end)]
+        self._worked.clear()  # the rows are about to move
         filled = [i for i, value in enumerate(values) if value is not None]
         filled.sort(key=lambda i: values[i] or (0, 0), reverse=descending)
         order = filled + [i for i, value in enumerate(values) if value is None]
