@@ -196,6 +196,31 @@ def test_formulas_in_a_circle_or_too_deep_show_an_error():
     assert chain.values("S")[0][20] == "#REF!"
 
 
+@pytest.mark.parametrize(
+    "formula",
+    ["=SUM(1e308,1e308)", "=ROUND(1e308,15)", "=ROUND(1e999-1e999)", "=SUM(1e999,-1e999)"],
+)
+def test_what_is_too_large_to_calculate_shows_an_error(formula):
+    book = sheet([["x", None]])
+    assert book.compute("S", formula) == "#NUM!"
+    book.write("S", 0, 1, [[(read_formula(formula), "")]])
+    assert book.values("S") == [["x", "#NUM!"]]
+
+
+def test_formulas_that_name_others_many_times_are_worked_out_once():
+    book = sheet([[1]])
+    for r in range(1, 11):  # 40 ** 10 additions if each were followed anew
+        book.write("S", r, 0, [[(read_formula(f"=SUM({','.join([f'A{r}'] * 40)})"), "")]])
+    assert book.values("S")[2:4] == [["1600"], ["64000"]]
+    assert float(book.values("S")[10][0]) == 40.0**10
+
+
+def test_a_formula_reads_a_whole_sheet_once_and_no_more():
+    assert sheet([[1], [2]]).compute("S", "=SUM(A1:Z1000)") == "3"
+    with pytest.raises(ValueError, match="more than 26000 cells"):
+        read_formula("=SUM(A1:Z1000,A1:A2)")
+
+
 def test_a_formula_takes_the_format_of_the_first_cell_it_names():
     book = sheet([["a", "b"], [1, None]], ["0.00"])
     book.write("S", 1, 1, [[(read_formula("=A2*2"), "")]])

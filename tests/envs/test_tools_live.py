@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote_plus, urlsplit
 
 import pytest
 
@@ -79,6 +79,9 @@ class Service:
                 name: [10.0] * 12 + [20.0] * 11 + [None] for name in ("european_aqi", "pm2_5")
             }
             return 200, {"hourly": {"time": hours, **values, "pm10": [None] * 24}}
+        if parts.path == "/whoami":
+            key = headers["Authorization"].removeprefix("Bearer ")
+            return 200, {"key": key, "next": f"/whoami?key={quote_plus(key)}"}
         return 404, {"error": "no such path", "key": params.get("key")}
 
 
@@ -182,6 +185,16 @@ def test_a_recorded_call_is_played_again_without_service_or_key(
     assert len(service.asked) == 1
     with pytest.raises(CassetteMiss, match=r"GET .*/echo of this episode is not in .*tape\.jsonl"):
         again.get("/echo", {"a": 2})
+
+
+def test_a_key_is_struck_out_however_the_service_repeats_it(
+    service: Service, tmp_path: Path
+) -> None:
+    tape, key = tmp_path / "tape.jsonl", "a+b/c=d"
+    bearer = {"secret_params": dict, "secret_headers": lambda: {"Authorization": f"Bearer {key}"}}
+    found = client(service, Cassette(tape, "record"), **bearer).get("/whoami")
+    assert found == {"key": "[secret]", "next": "/whoami?key=[secret]"}
+    assert key not in tape.read_text()
 
 
 def test_a_cache_records_what_it_does_not_know(service: Service, tmp_path: Path) -> None:

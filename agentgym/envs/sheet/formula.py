@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from agentgym.envs.sheet.positions import place_of, position_of
+from agentgym.envs.sheet.positions import COLUMNS, ROWS, place_of, position_of
 
 OPERATORS = ("SUM", "AVERAGE", "COUNT", "MAX", "MIN", "MINUS", "PRODUCT")
 """What `update_cell_by_formula` and `get_value_by_formula` take."""
 FUNCTIONS = (*OPERATORS, "ROUND", "ABS")
 LONGEST = 1_000
+_MOST_CELLS = ROWS * COLUMNS
+"""Cells in the ranges of a formula, so that one range may hold a whole sheet."""
 _DEEPEST = 24
 """Levels of a tree; each is a few frames of Python's stack wherever it is walked."""
 
@@ -88,7 +90,10 @@ def evaluate(formula: Formula, read: Reader) -> float:
     Raises:
         Trouble: where a spreadsheet would show an error.
     """
-    value = _value(formula.tree, read)
+    try:
+        value = _value(formula.tree, read)
+    except (OverflowError, ValueError):  # what Python cannot add up or round: 1e308+1e308, inf-inf
+        raise Trouble("#NUM!") from None
     if not math.isfinite(value):
         raise Trouble("#NUM!")
     return value + 0.0
@@ -105,6 +110,8 @@ class _Parser:
             raise ValueError("it is nested too deeply")
         if self.at < len(self.tokens):
             raise ValueError(f"{self.tokens[self.at][1]!r} is not expected where it stands")
+        if _named(tree) > _MOST_CELLS:
+            raise ValueError(f"its ranges hold more than {_MOST_CELLS} cells in all")
         return tree
 
     def peek(self) -> str:
@@ -315,6 +322,15 @@ def _depth(node: Node) -> int:
     if node[0] == "call":
         return 1 + max(map(_depth, node[2]))
     return 1 + max((_depth(x) for x in node if isinstance(x, tuple)), default=0)
+
+
+def _named(node: Node) -> int:
+    """Return how many cells a tree's ranges hold."""
+    if node[0] == "range":
+        _, top, left, bottom, right = node
+        return int((bottom - top + 1) * (right - left + 1))
+    inner = node[2] if node[0] == "call" else node[1:]
+    return sum(_named(x) for x in inner if isinstance(x, tuple))
 
 
 def _written(node: Node) -> str:

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from agentgym.core.errors import AgentGymError, InvalidConfig
 from agentgym.core.extras import require
@@ -107,7 +108,10 @@ class LiveClient:
 
         def ask() -> Any:
             found = self._secrets()
-            secrets.extend(value for part in found for value in part.values())
+            for part in found:
+                for value in part.values():
+                    key = value.rpartition(" ")[2]  # "Bearer KEY": a service may repeat KEY alone
+                    secrets.extend((value, key, quote(key, safe=""), quote_plus(key)))
             return self._send(request, found)
 
         return self._cassette.answer(request, ask, secrets)
