@@ -10,8 +10,8 @@ generator, all six types in equal numbers, and odd games (`alfworld_odd.py`), an
 game to the work file; stopped and run again, it goes on where it was. A game is driven by our
 expert, by random admissible actions, or by both, with actions mixed in that cannot be done. `pack`
 compresses the lines into the file that the tests read. `time` plays a sample of the recorded games
-on the original once more, and writes the processor time that takes to the times file. `report` plays
-the recording on our engine, compares every answer in full, and writes
+on the original once more, and writes the processor time that takes to the times file. `report`
+plays the recording on our engine, compares every answer in full, and writes
 benchmarks/results/alfworld_differential.md.
 
 A line is a JSON object: the problem's PDDL, its task, the vocabulary, the opening with its
@@ -281,7 +281,7 @@ def _speed(theirs: dict[str, float]) -> list[str]:
     step_theirs, step_ours = theirs["play"] / steps, play / 10 / steps
     begin_theirs, begin_ours = theirs["begin"] / games, begin / 10 / games
     return [
-        f"| processor time, {games:.0f} of the games, {steps:.0f} steps | original | ours | ratio |",
+        f"| processor time, {games:.0f} games, {steps:.0f} steps | original | ours | ratio |",
         "|---|---:|---:|---:|",
         f"| a step | {step_theirs * 1e3:.0f} ms | {step_ours * 1e6:.0f} µs "
         f"| {step_theirs / step_ours:,.0f} |",
