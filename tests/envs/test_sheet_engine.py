@@ -1,5 +1,6 @@
 """Sheet's engine: cells, formulas, patterns, lines, merges, sorting, copies."""
 
+import json
 import re
 import time
 
@@ -213,6 +214,24 @@ def test_formulas_that_name_others_many_times_are_worked_out_once():
         book.write("S", r, 0, [[(read_formula(f"=SUM({','.join([f'A{r}'] * 40)})"), "")]])
     assert book.values("S")[2:4] == [["1600"], ["64000"]]
     assert float(book.values("S")[10][0]) == 40.0**10
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        f"=SUM({','.join(['A1'] * 330)})",
+        f"={'*'.join(['1%'] * 20)}",
+        "=SUM(A1:Z500,A1:Z500)",
+    ],
+)
+def test_a_formula_that_grew_is_loaded_again(formula):
+    book = sheet([[1], [2]])
+    book.write("S", 600, 0, [[(read_formula(formula), "")]])
+    book.insert("S", 0, 0, [["x"]] * 120, False)
+    again = sheet([[1]])
+    again.load(json.loads(json.dumps(book.save())))
+    assert again.values("S") == book.values("S")
+    assert again.save() == book.save()
 
 
 def test_a_formula_reads_a_whole_sheet_once_and_no_more():

@@ -20,6 +20,7 @@ FUNCTIONS = (*OPERATORS, "ROUND", "ABS")
 LONGEST = 1_000
 _MOST_CELLS = ROWS * COLUMNS
 """Cells in the ranges of a formula, so that one range may hold a whole sheet."""
+_GROWTH = 8
 _DEEPEST = 24
 """Levels of a tree; each is a few frames of Python's stack wherever it is walked."""
 
@@ -66,8 +67,13 @@ class Trouble(Exception):
 
 
 @lru_cache(maxsize=4_096)
-def read_formula(text: str) -> Formula:
+def read_formula(text: str, grown: bool = False) -> Formula:
     """Return the formula that a text writes, "=" first.
+
+    Args:
+        text: the formula.
+        grown: whether a sheet wrote it: there it may have grown beyond the limits of what is typed,
+            as what it names moved away ("A9", "A10") or "%" was written out.
 
     Raises:
         ValueError: if it cannot be read; the message says what can be.
@@ -75,9 +81,10 @@ def read_formula(text: str) -> Formula:
     >>> str(read_formula("=sum(B2:B4) * 2 - c1%"))
     '=SUM(B2:B4)*2-C1*0.01'
     """
-    if len(text) > LONGEST:
-        raise ValueError(f"it has {len(text)} characters, at most {LONGEST} are read")
-    return Formula(_Parser(text[1:]).parse())
+    most = LONGEST * (_GROWTH if grown else 1)
+    if len(text) > most:
+        raise ValueError(f"it has {len(text)} characters, at most {most} are read")
+    return Formula(_Parser(text[1:], grown).parse())
 
 
 def evaluate(formula: Formula, read: Reader) -> float:
@@ -100,7 +107,8 @@ def evaluate(formula: Formula, read: Reader) -> float:
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, grown: bool) -> None:
+        self.grown = grown
         self.tokens = list(_tokens(text))
         self.at = 0
 
@@ -110,7 +118,7 @@ class _Parser:
             raise ValueError("it is nested too deeply")
         if self.at < len(self.tokens):
             raise ValueError(f"{self.tokens[self.at][1]!r} is not expected where it stands")
-        if _named(tree) > _MOST_CELLS:
+        if not self.grown and _named(tree) > _MOST_CELLS:
             raise ValueError(f"its ranges hold more than {_MOST_CELLS} cells in all")
         return tree
 
@@ -133,7 +141,7 @@ class _Parser:
             sign = self.peek()
             self.at += 1
             tree, terms = ("op", sign, tree, part()), terms + 1
-            if terms > 20:
+            if terms > (40 if self.grown else 20):
                 raise ValueError("it has more than 20 terms in a row; use SUM or PRODUCT")
         return tree
 

@@ -203,7 +203,7 @@ def _loaded_cell(saved: Any) -> Cell:
         return EMPTY
     value, form, note = saved
     if isinstance(value, dict):
-        value = read_formula(value["formula"])
+        value = read_formula(value["formula"], grown=True)
     elif isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     elif not (value is None or isinstance(value, str | float | bool)):
