@@ -54,13 +54,15 @@ class Engine:
         self.contents: dict[str, list[str]] = {place.id: [] for place in self.world.places}
         self.held: list[str] = []
         self.here = ""
-        for fact in sorted(self.facts):
+        for fact in self.facts:
             if fact[0] == "inreceptacle":
                 self.contents.setdefault(fact[2], []).append(fact[1])
             elif fact[0] == "holds":
                 self.held.append(fact[2])
             elif fact[0] == "atlocation":
                 self.here = fact[2]
+        for things in (self.held, *self.contents.values()):
+            things.sort()
         self._touch()
 
     def _touch(self) -> None:

@@ -73,11 +73,11 @@ class Judge:
             found = self._sets[predicate] = frozenset(self._fixed.get(predicate, ()))
         return found
 
-    def _all(self, parts: Iterable[Term], given: Mapping[str, str]) -> object:
+    def _all(self, parts: tuple[Term, ...], given: Mapping[str, str]) -> object:
         # What is settled without a search comes first: it often decides.
-        ordered = sorted(parts, key=lambda part: part[0] in ("exists", "forall"))
+        searches = [part for part in parts if part[:1] in (("exists",), ("forall",))]
         kept = []
-        for part in ordered:
+        for part in (*(part for part in parts if part not in searches), *searches):
             ground = self._ground(part, given)
             if ground is False:
                 return False

@@ -78,10 +78,10 @@ class World:
     def __init__(self, problem: Problem, words: Words) -> None:
         self.words, self.names = words, problem.names
         by_predicate: dict[str, list[Fact]] = {}
-        for fact in dict.fromkeys(problem.facts):
+        for fact in problem.facts:
             by_predicate.setdefault(fact[0], []).append(fact)
         self._facts = by_predicate
-        at = by_predicate.get("atlocation", [])
+        at = sorted(set(by_predicate.get("atlocation", ())))
         if len(at) != 1 or len(at[0]) != 3:
             raise MalformedPddl(f"a game has one agent at one location; here are {len(at)}")
         self.agent = at[0][1]
@@ -121,7 +121,7 @@ class World:
             for fact in facts.get(name, ()):
                 marks.setdefault(fact[1], set()).add(name)
         inside: dict[str, list[str]] = {}
-        for _, inner, outer in sorted(facts.get("inreceptacleobject", ())):
+        for _, inner, outer in sorted(set(facts.get("inreceptacleobject", ()))):
             inside.setdefault(outer, []).append(self.names[inner])
         ids = {*types, *marks}
         ids |= {f[1] for name in ("inreceptacle", "objectatlocation") for f in facts.get(name, ())}
@@ -151,7 +151,7 @@ class World:
             for rtype, otypes in fits.items()
         }
         places, none = [], frozenset[str]()
-        for _, i, location in sorted(self._facts.get("receptacleatlocation", ())):
+        for _, i, location in sorted(set(self._facts.get("receptacleatlocation", ()))):
             own = kinds.get(i, set())
             if len(own) == 1:  # all of a kind share what they accept
                 accepts = accepted.get(next(iter(own)), none)
