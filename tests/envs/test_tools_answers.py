@@ -96,6 +96,12 @@ def test_a_list_is_right_in_any_order_unless_ordered(values: list[float], shuffl
         assert not accepts(spec_of(values, ordered=True), sorted(values))
 
 
+def test_a_list_of_one_may_be_given_as_its_item() -> None:
+    spec = {"list": [{"text": "The Letter, the Fire and the River"}]}
+    assert accepts(spec, "The Letter, the Fire and the River")
+    assert not accepts(spec, "The Letter and the River")
+
+
 def test_a_list_gives_every_item_a_partner_of_its_own() -> None:
     spec = {"list": [{"number": 1, "within": 1}, {"number": 2, "within": 1}]}
     assert accepts(spec, [2.5, 1.5])  # 1.5 fits both, 2.5 only the second

@@ -187,6 +187,8 @@ def _accepts_number(spec: Spec, given: Any) -> bool:
 
 
 def _accepts_list(specs: Sequence[Spec], given: Any, ordered: bool) -> bool:
+    if len(specs) == 1 and not isinstance(given, list) and accepts(specs[0], given):
+        return True  # one title that holds an "and" or a comma is no list of two
     values = as_list(given)
     if values is None or len(values) != len(specs):
         return False
