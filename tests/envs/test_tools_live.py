@@ -36,7 +36,7 @@ class Service:
     def __init__(self) -> None:
         self.url = ""
         self.asked: list[dict[str, Any]] = []
-        self.failing = 0
+        self.failing, self.failure = 0, 503
         self.count = 0
 
     def answer(self, method: str, target: str, headers: Any, body: bytes) -> tuple[int, Any]:
@@ -46,7 +46,7 @@ class Service:
         self.asked.append({"method": method, "path": parts.path, "params": params, "body": body})
         if self.failing:
             self.failing -= 1
-            return 503, {"error": "busy"}
+            return self.failure, {"error": "busy"}
         if parts.path == "/echo":
             return 200, {"params": params, "auth": headers.get("Authorization")}
         if parts.path == "/count":
@@ -136,6 +136,20 @@ def test_a_busy_service_is_asked_again_within_the_budget(service: Service) -> No
     service.failing = 4
     with pytest.raises(LiveError, match="failed 4 times, last with status 503"):
         client(service).get("/count")
+
+
+def test_what_creates_something_is_not_asked_twice_where_it_may_have_been_done(
+    service: Service,
+) -> None:
+    service.failing, service.failure = 1, 502
+    with pytest.raises(LiveError, match="failed once, last with status 502"):
+        client(service).request("POST", "/nothing", body={})
+    assert len(service.asked) == 1
+    service.failing, service.failure = 1, 503
+    assert client(service).request("POST", "/nothing", body={}) is None
+    assert len(service.asked) == 3
+    with pytest.raises(LiveError, match="failed 2 times, last with ConnectError"):
+        LiveClient("http://127.0.0.1:1", attempts=2, pause=0.001).request("POST", "/x", body={})
 
 
 def test_what_is_refused_is_not_asked_again_and_tells_no_key(service: Service) -> None:

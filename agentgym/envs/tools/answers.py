@@ -38,6 +38,7 @@ _ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:T00:00(?::00)?Z?)?")
 _WRITTEN = re.compile(r"(\d{1,2})(?:st|nd|rd|th)? (?:of )?([a-z]{3,9})\.?,? (\d{4})")
 _AMERICAN = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
 _LONGEST = 2_000
+_TRUTH = {"true": "yes", "false": "no"}
 
 
 def accepts(spec: Spec, given: Any) -> bool:
@@ -45,6 +46,8 @@ def accepts(spec: Spec, given: Any) -> bool:
 
     >>> accepts({"number": 18.5, "within": 0.05}, "18.5 °C")
     True
+    >>> accepts({"text": "Yes"}, "true"), accepts({"text": "Yes"}, False)
+    (True, False)
     >>> accepts({"list": [{"text": "Rome"}, {"text": "Oslo"}]}, ["oslo", "rome"])
     True
     """
@@ -60,7 +63,8 @@ def accepts(spec: Spec, given: Any) -> bool:
         names = (spec["name"], *spec.get("also", ()))
         return plain_name(given) in {plain_name(n) for n in names} - {""}
     texts = (spec["text"], *spec.get("also", ()))
-    return plain_text(given) in {plain_text(t) for t in texts} - {""}
+    said = plain_text(given)
+    return not {said, _TRUTH.get(said, said)}.isdisjoint({plain_text(t) for t in texts} - {""})
 
 
 def spec_of(value: Any, within: float | None = None, ordered: bool = False) -> dict[str, Any]:

@@ -20,6 +20,12 @@ from agentgym.envs.tools.cassette import Cassette
 RETRIED = (408, 425, 429, 500, 502, 503, 504)
 """Statuses after which a request is made again."""
 
+NOT_CARRIED_OUT = (425, 429, 503)
+"""Those that say it was not carried out: also what creates something may then be asked again."""
+
+REPEATABLE = ("GET", "PUT", "DELETE")
+"""Methods that do the same whether they are carried out once or twice."""
+
 
 class LiveError(AgentGymError):
     """A live service did not answer, or refused; the message says which and why."""
@@ -132,7 +138,7 @@ class LiveClient:
         if self._http is None:
             self._http = httpx.Client(timeout=self._timeout, follow_redirects=False)
         params, headers = secrets
-        why = ""
+        why, attempt = "", 0
         for attempt in range(self._attempts):
             if attempt:
                 time.sleep(self._pause * 2 ** (attempt - 1))
@@ -146,16 +152,19 @@ class LiveClient:
                 )
             except httpx.HTTPError as error:
                 why = f"{type(error).__name__}"  # its text may hold the address and so a key
-                continue
+                if request["method"] in REPEATABLE or isinstance(error, httpx.ConnectError):
+                    continue
+                break  # it may have been carried out, and must not be twice
             if response.status_code in RETRIED:
                 why = f"status {response.status_code}"
-                continue
+                if request["method"] in REPEATABLE or response.status_code in NOT_CARRIED_OUT:
+                    continue
+                break
             if response.status_code in self._none_on:
                 return None
             return self._read(request, response)
-        raise LiveError(
-            f"{request['method']} {request['url']} failed {self._attempts} times, last with {why}"
-        )
+        times = "once" if attempt == 0 else f"{attempt + 1} times"
+        raise LiveError(f"{request['method']} {request['url']} failed {times}, last with {why}")
 
     @staticmethod
     def _read(request: Mapping[str, Any], response: Any) -> Any:
