@@ -132,7 +132,7 @@ def test_a_task_by_name(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("--env", "maize"), "Did you mean Maze?"),
+        (("--env", "maize"), "Did you mean Maze"),
         (("--suite", "quik"), "Did you mean quick?"),
         (("--env", "maze", "--suite", "quick"), "exclude each other"),
         (("--env", "maze", "--format", "reakt"), "react"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
+import gymnasium
 from pydantic import Field
 
-from agentgym.core import Edition, EnvCard, Expert, Task, TaskSet, register
+from agentgym.core import Edition, Expert, Task, TaskSet
 from agentgym.envs.tools import (
     Date,
     Latitude,
@@ -122,4 +123,7 @@ class ShelfEnv(ToolEnv):
         yield Move(f"{red} and {blue} make the answer.", "finish", {"answer": red + blue})
 
 
-register(EnvCard("tests/Shelf-v0", "tests.envs.toy_tools:ShelfEnv", "Count things in boxes."))
+# With Gymnasium alone, not in the suite's own table: other tests go through that.
+gymnasium.register(
+    "tests/Shelf-v0", "tests.envs.toy_tools:ShelfEnv", disable_env_checker=True, order_enforce=False
+)
