@@ -16,6 +16,7 @@ from agentgym.envs.academia.questions import BY_NAME, QUESTIONS
 from agentgym.envs.academia.questions.base import MOST_CALLS
 from agentgym.envs.tools import accepts, value_of
 from agentgym.envs.tools.question import top
+from tests.envs.calls import call, play
 from tests.envs.everywhere import outputs_under_hash_seeds, readme_episode
 from tests.envs.fuzz_tools import check_malformed
 
@@ -32,12 +33,6 @@ def env():
     env = AcademiaEnv()
     env.reset(options={"task_id": "academia_0"})
     return env
-
-
-def call(env, name, **arguments):
-    observation, *_, info = env.step(write_call(name, arguments))
-    said = observation.removeprefix("Observation: ").removesuffix("\nGive me one action.")
-    return said, info["valid"]
 
 
 def test_the_network_has_the_size_it_claims_and_hangs_together(network):
@@ -88,20 +83,6 @@ def test_every_kind_of_question_has_train_and_eval_tasks():
     )
     assert max(about.values()) == 1
     assert {kind.split("/")[0] for kind in tasks.kinds} == {"simple", "moderate", "hard"}
-
-
-def play(env, task):
-    """Play a task by the expert; return the calls it made and whether it succeeded."""
-    observation, info = env.reset(options={"task_id": task.id})
-    expert, ended, calls = env.expert(), False, []
-    while not ended:
-        thought, action = expert.act(observation, info)
-        assert thought
-        calls.append(action)
-        observation, _, terminated, truncated, info = env.step(action)
-        assert info["valid"], (task.id, action, observation)
-        ended = terminated or truncated
-    return calls, info["success"]
 
 
 def test_the_expert_solves_every_task_and_repeats_no_call():

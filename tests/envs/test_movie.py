@@ -23,6 +23,7 @@ from agentgym.envs.movie.questions.base import MOST_CALLS
 from agentgym.envs.movie.tmdb import MovieDatabase
 from agentgym.envs.movie.tools import MovieTools
 from agentgym.envs.tools import Cassette, CassetteMiss, MissingKey, NotFound, accepts, value_of
+from tests.envs.calls import call, play
 from tests.envs.everywhere import outputs_under_hash_seeds, readme_episode
 from tests.envs.fuzz_tools import check_malformed
 
@@ -39,12 +40,6 @@ def env():
     env = MovieEnv()
     env.reset(options={"task_id": "movie_0"})
     return env
-
-
-def call(env, name, **arguments):
-    observation, *_, info = env.step(write_call(name, arguments))
-    said = observation.removeprefix("Observation: ").removesuffix("\nGive me one action.")
-    return said, info["valid"]
 
 
 def test_the_industry_has_the_size_it_claims(world):
@@ -120,20 +115,6 @@ def test_every_kind_of_question_has_train_and_eval_tasks():
 def test_yes_and_no_are_both_common():
     answers = Counter(t.spec["answer"].get("text") for t in MovieEnv().tasks)
     assert min(answers["Yes"], answers["No"]) >= 10
-
-
-def play(env, task):
-    """Play a task by the expert; return the calls it made and whether it succeeded."""
-    observation, info = env.reset(options={"task_id": task.id})
-    expert, ended, calls = env.expert(), False, []
-    while not ended:
-        thought, action = expert.act(observation, info)
-        assert thought
-        calls.append(action)
-        observation, _, terminated, truncated, info = env.step(action)
-        assert info["valid"], (task.id, action, observation)
-        ended = terminated or truncated
-    return calls, info["success"]
 
 
 def fewest(world, spec):

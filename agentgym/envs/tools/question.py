@@ -53,19 +53,26 @@ class Question(ABC, Generic[World, Reader]):
 
 
 def question_rows(
-    question: Question[World, Any], world: World, seed: str, train: int, evals: int
-) -> Iterator[Row]:
-    """Yield rows of a task set: `train` and then `evals` questions of one kind.
+    questions: Iterable[Question[World, Any]], world: World, seed: str, train: int, evals: int
+) -> list[Row]:
+    """Return the rows of a task set, mixed: so many train and eval questions of each kind.
 
-    No two are about the same arguments. A spec is {"goal", "question", "args", "answer"}.
+    No two of a kind are about the same arguments. A spec is {"goal", "question", "args", "answer"}.
 
     Args:
-        question: the kind.
+        questions: the kinds.
         world: what it is asked about.
         seed: seed text of the draws.
-        train: number of train tasks.
-        evals: number of eval tasks.
+        train: number of train tasks of each kind.
+        evals: number of eval tasks of each kind.
     """
+    rows = [row for kind in questions for row in _of_kind(kind, world, seed, train, evals)]
+    return Draw(seed).shuffled(rows)
+
+
+def _of_kind(
+    question: Question[World, Any], world: World, seed: str, train: int, evals: int
+) -> Iterator[Row]:
     draw = Draw(f"{seed} {question.name}")
     seen: set[frozenset[Any]] = set()
     while len(seen) < train + evals:
