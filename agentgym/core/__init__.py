@@ -9,6 +9,7 @@ from agentgym.core.expert import Expert
 from agentgym.core.extras import installed, require
 from agentgym.core.literal import read_value
 from agentgym.core.loading import load_tasks
+from agentgym.core.needs import EnvNeeds
 from agentgym.core.outcome import Edition, Opening, Outcome
 from agentgym.core.registry import (
     EnvCard,
@@ -33,6 +34,7 @@ __all__ = [
     "Command",
     "Edition",
     "EnvCard",
+    "EnvNeeds",
     "Expert",
     "Opening",
     "Outcome",

@@ -32,6 +32,7 @@ from agentgym.core.command import Command
 from agentgym.core.errors import BrokenContract, InvalidConfig, UnknownSplit
 from agentgym.core.expert import Expert
 from agentgym.core.loading import load_tasks
+from agentgym.core.needs import EnvNeeds
 from agentgym.core.options import whole
 from agentgym.core.outcome import Edition, Opening, Outcome
 from agentgym.core.space import UnicodeText
@@ -69,6 +70,8 @@ class TextEnv(gymnasium.Env[str, str]):
     """Whether an action may have several lines (SQL); elsewhere the first line is the action."""
     blocking: ClassVar[bool] = False
     """Whether a step waits for another process; the rollout then steps it in a thread."""
+    needs: EnvNeeds = EnvNeeds()
+    """What a worker process of it takes from a machine; an option may change it for one object."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}  # type: ignore[misc]
 
@@ -112,9 +115,8 @@ class TextEnv(gymnasium.Env[str, str]):
         self._goal, self._observation = "", ""
         self._score, self._success, self._valid = 0.0, False, True
         self._terminated, self._truncated = False, False
-        self._seed = 0
+        self._seed, self._closed = 0, False
         self._rng: np.random.Generator | None = None
-        self._closed = False
 
     # What an environment supplies.
 

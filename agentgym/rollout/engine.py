@@ -2,8 +2,9 @@
 
 A fixed number of lanes take jobs from one queue. A lane plays one episode at a time, so concurrency
 bounds the open environments and model calls; results are handed out as they finish and written to
-the run folder first. Nothing in an episode depends on its lane: seeds follow from names (`plan`),
-so the same plan gives the same records at any concurrency.
+the run folder first. Nothing in an episode depends on its lane or its worker: seeds follow from
+names (`plan`), so the same plan gives the same records at any concurrency, on any executor, and
+when an episode whose worker died is played again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import contextlib
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from agentgym.agents.base import Agent, ChatAgent
@@ -31,16 +32,20 @@ from agentgym.rollout.events import (
     RunStopped,
     StepTaken,
 )
+from agentgym.rollout.fleet import Fleet, make_fleet
 from agentgym.rollout.formats import find_format
-from agentgym.rollout.host import WorkerDied, describe, end
+from agentgym.rollout.host import Description, WorkerDied, describe, end
 from agentgym.rollout.limits import BudgetExceeded, Limits, Meter, RunAborted
 from agentgym.rollout.plan import Job
 from agentgym.rollout.play import ModelCalls, converse, lost, play
 from agentgym.rollout.profile import EnvProfile
 from agentgym.rollout.store import RunFolder
-from agentgym.rollout.workers import Worker, make_workers
+from agentgym.rollout.workers import InlineWorker, Worker
 
 T = TypeVar("T")
+
+TRIES = 4
+"""How often an episode is begun whose worker dies each time."""
 
 
 def rollout(jobs: Sequence[Job], agent: Agent | ChatAgent, **options: Any) -> list[Episode]:
@@ -84,6 +89,7 @@ async def arollout(
 
     Raises:
         BudgetExceeded: once a limit is reached; episodes under way leave no record.
+        ClusterError: if a Ray cluster cannot hold what the environments need.
         InvalidConfig: if two jobs are the same attempt, or an option is out of range.
     """
     concurrency = whole("concurrency", concurrency)
@@ -99,8 +105,9 @@ async def arollout(
         if job.key in done:
             yield done[job.key]
     if todo:
-        async for episode in engine.play(concurrency, executor):
-            yield episode
+        async with contextlib.aclosing(engine.play(concurrency, executor)) as episodes:
+            async for episode in episodes:
+                yield episode
 
 
 class _Engine:
@@ -123,20 +130,28 @@ class _Engine:
         self.profiles: dict[str, EnvProfile] = {}
         self.start = time.monotonic()
 
-    async def play(self, concurrency: int, executor: str) -> AsyncIterator[Episode]:
+    async def play(self, concurrency: int, executor: str) -> AsyncGenerator[Episode, None]:
         """Run the lanes and yield what they finish."""
         # The profiles are read in this process; workers elsewhere make their own environments.
-        probe = make_workers("inline", 1, blocking=False)[0]
+        probe = InlineWorker()
         try:
-            blocking = await self._describe(probe)
+            described = await self._describe(probe)
         finally:
             probe.close()
-        workers = make_workers(executor, min(concurrency, len(self.jobs)), blocking=blocking)
-        finished: asyncio.Queue[Episode | None] = asyncio.Queue(maxsize=4 * concurrency)
-        lanes = [
-            asyncio.create_task(self._lane(workers[i % len(workers)], i, finished))
-            for i in range(min(concurrency, len(self.jobs)))
-        ]
+        count = min(concurrency, len(self.jobs))
+        fleet = make_fleet(executor, count, self.jobs, described)
+        try:
+            await fleet.open()
+            async with contextlib.aclosing(self._run(fleet, count)) as episodes:
+                async for episode in episodes:
+                    yield episode
+        finally:
+            await fleet.close()
+
+    async def _run(self, fleet: Fleet, count: int) -> AsyncGenerator[Episode, None]:
+        """Run so many lanes and yield what they finish."""
+        finished: asyncio.Queue[Episode | None] = asyncio.Queue(maxsize=4 * count)
+        lanes = [asyncio.create_task(self._lane(fleet, i, finished)) for i in range(count)]
         watcher = asyncio.create_task(_close_queue(lanes, finished))
         try:
             while (episode := await self._next(finished)) is not None:
@@ -149,8 +164,6 @@ class _Engine:
             for task in (*lanes, watcher):
                 task.cancel()
             await asyncio.gather(*lanes, watcher, return_exceptions=True)
-            for worker in workers:
-                await asyncio.to_thread(worker.close)
 
     async def _next(self, finished: asyncio.Queue[Episode | None]) -> Episode | None:
         """Wait for an episode, as long as the run may last: a model may never answer."""
@@ -163,23 +176,19 @@ class _Engine:
         self._stop_if_spent()
         return await self._next(finished)
 
-    async def _describe(self, worker: Worker) -> bool:
-        """Read the profile of every environment; return whether any of them blocks."""
-        any_blocking = False
-        for choice in {job.env.identity: job.env for job in self.jobs}.values():
-            profile, blocking = await worker.run(describe, choice)
-            self.profiles[choice.identity] = profile
-            any_blocking = any_blocking or blocking
-        return any_blocking
+    async def _describe(self, worker: Worker) -> dict[str, Description]:
+        """Return what is known of every environment; keep the profiles."""
+        choices = {job.env.identity: job.env for job in self.jobs}
+        described = {key: await worker.run(describe, choice) for key, choice in choices.items()}
+        self.profiles = {key: description.profile for key, description in described.items()}
+        return described
 
-    async def _lane(
-        self, worker: Worker, lane: int, finished: asyncio.Queue[Episode | None]
-    ) -> None:
-        while self.jobs:
-            self._stop_if_spent()
-            job = self.jobs.popleft()
+    async def _lane(self, fleet: Fleet, lane: int, finished: asyncio.Queue[Episode | None]) -> None:
+        while (next_one := await self._next_job(fleet)) is not None:
+            job, worker = next_one
             self.tell(EpisodeStarted(job))
-            episode = await self._episode(worker, job, f"{lane}/{job.key}")
+            episode = await self._episode(fleet, worker, job, f"{lane}/{job.key}")
+            fleet.finished(job.env)
             if self.run is not None:
                 self.run.append(episode)
             failed = episode.status == "failed"
@@ -188,17 +197,31 @@ class _Engine:
             await finished.put(episode)
             await asyncio.sleep(0)  # an agent that never waits must still let others in
 
-    async def _episode(self, worker: Worker, job: Job, token: str) -> Episode:
-        """Play a job; one whose worker dies is played once more in the worker's successor."""
-        try:
-            return await self._attempt(worker, job, token)
-        except WorkerDied:
-            pass
-        try:
-            return await self._attempt(worker, job, token)
-        except WorkerDied as error:
-            profile = self.profiles[job.env.identity]
-            return lost(job, self.agent.name, self.fmt, profile, error)
+    async def _next_job(self, fleet: Fleet) -> tuple[Job, Worker] | None:
+        """Return the first job there is a place for, and the place; None when all are begun."""
+        while self.jobs:
+            self._stop_if_spent()
+            for i, job in enumerate(self.jobs):
+                worker = fleet.take(job.env)
+                if worker is not None:
+                    del self.jobs[i]
+                    return job, worker
+            await fleet.room()
+        return None
+
+    async def _episode(self, fleet: Fleet, worker: Worker, job: Job, token: str) -> Episode:
+        """Play a job; one whose worker dies is played again in another, a few times."""
+        died = WorkerDied("the worker died")
+        for turn in range(TRIES):
+            if turn:
+                worker = await _place(fleet, job)
+            try:
+                return await self._attempt(worker, job, token)
+            except WorkerDied as error:
+                died = error
+            finally:
+                fleet.give_back(worker)
+        return lost(job, self.agent.name, self.fmt, self.profiles[job.env.identity], died)
 
     async def _attempt(self, worker: Worker, job: Job, token: str) -> Episode:
         profile = self.profiles[job.env.identity]
@@ -244,6 +267,13 @@ class _Engine:
             self.tell(RunStopped(reason))
             kept = f" What finished is in {self.run.path}." if self.run else ""
             raise BudgetExceeded(f"the run stopped: {reason}.{kept}")
+
+
+async def _place(fleet: Fleet, job: Job) -> Worker:
+    """Wait for a worker that has a place for a job."""
+    while (worker := fleet.take(job.env)) is None:
+        await fleet.room()
+    return worker
 
 
 async def _close_queue(

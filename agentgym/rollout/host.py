@@ -8,9 +8,9 @@ in a worker process or on another machine (see `workers`).
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from typing import Any, NamedTuple
 
-from agentgym.core import AgentGymError, TextEnv, make
+from agentgym.core import AgentGymError, EnvNeeds, TextEnv, make
 from agentgym.rollout.plan import EnvChoice
 from agentgym.rollout.profile import EnvProfile
 
@@ -70,11 +70,26 @@ class EnvHost:
         self._active.clear()
 
 
-def describe(host: EnvHost, choice: EnvChoice) -> tuple[EnvProfile, bool]:
-    """Return the profile of an environment, and whether its steps block."""
+class Description(NamedTuple):
+    """What a run knows of an environment before it begins.
+
+    Attributes:
+        profile: what a conversation must know.
+        blocking: whether its steps wait for another process.
+        needs: what a worker process of it takes.
+    """
+
+    profile: EnvProfile
+    blocking: bool
+    needs: EnvNeeds
+
+
+def describe(host: EnvHost, choice: EnvChoice) -> Description:
+    """Return the description of an environment."""
     env = host.take("describe", choice)
     try:
-        return EnvProfile.of(choice.env_id, env, choice.options), env.blocking
+        profile = EnvProfile.of(choice.env_id, env, choice.options)
+        return Description(profile, env.blocking, env.needs)
     finally:
         host.give_back("describe")
 

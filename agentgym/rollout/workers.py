@@ -1,8 +1,9 @@
-"""Where environments run: in this thread, in others, in worker processes, or on a Ray cluster.
+"""Where environments run on one machine: in this thread, in others, or in worker processes.
 
 A worker owns an `EnvHost` and runs functions on it. In-line is the fastest for environments that
 answer in microseconds; a thread keeps the event loop free while an environment waits for another
-process; worker processes use the other cores and contain a crash; Ray spreads over machines.
+process; worker processes use the other cores and contain a crash. `ray_worker` has the one that may
+be on another machine, and `fleet` decides how many there are.
 """
 
 from __future__ import annotations
@@ -10,32 +11,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import multiprocessing
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-from agentgym.core import require
-from agentgym.core.errors import UnknownName
 from agentgym.rollout.host import EnvHost, WorkerDied
 
 T = TypeVar("T")
 
-EXECUTORS = ("auto", "inline", "thread", "process", "ray")
 _MAX_THREADS = 32
-
-
-class UnknownExecutor(UnknownName):
-    """There is no executor of this name."""
 
 
 class Worker(ABC):
     """Runs functions on an `EnvHost`."""
 
-    crosses_process: bool = False
-    """Whether arguments and results are pickled."""
+    lost: bool = False
+    """Whether it died and nobody takes its place under its name."""
 
     @abstractmethod
     async def run(self, function: Callable[..., T], *args: Any) -> T:
@@ -99,8 +92,6 @@ def _close_process_host() -> None:
 class ProcessWorker(Worker):
     """Runs in one worker process; a process that dies is replaced."""
 
-    crosses_process = True
-
     def __init__(self) -> None:
         self._pool = self._start()
 
@@ -132,64 +123,3 @@ class ProcessWorker(Worker):
     def _start() -> ProcessPoolExecutor:
         # "spawn": a fork would copy threads' locks and sockets (torch, a JVM bridge) half alive.
         return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
-
-
-class RayWorker(Worker):
-    """Runs in a Ray actor, on whatever machine Ray places it."""
-
-    crosses_process = True
-
-    def __init__(self) -> None:
-        self._ray: Any = require("ray", "The ray executor", "ray")
-        if not self._ray.is_initialized():
-            self._ray.init(log_to_driver=False)
-        self._actor = self._ray.remote(num_cpus=1)(_RayHost).remote()
-
-    async def run(self, function: Callable[..., T], *args: Any) -> T:
-        """Return `function(host, *args)`, computed in the actor."""
-        try:
-            result: T = await self._actor.run.remote(function, args)
-        except self._ray.exceptions.RayTaskError as error:
-            raise error.cause if isinstance(error.cause, Exception) else error from None
-        except self._ray.exceptions.RayActorError as error:
-            self._actor = self._ray.remote(num_cpus=1)(_RayHost).remote()
-            raise WorkerDied("the Ray actor of this environment died") from error
-        return result
-
-    def close(self) -> None:
-        """End the actor, and its environments with it."""
-        self._ray.kill(self._actor)
-
-
-class _RayHost:
-    def __init__(self) -> None:
-        import agentgym.envs  # noqa: F401  (registers the environments in this process)
-
-        self._host = EnvHost()
-
-    def run(self, function: Callable[..., T], args: tuple[Any, ...]) -> T:
-        return function(self._host, *args)
-
-
-def make_workers(executor: str, concurrency: int, *, blocking: bool) -> list[Worker]:
-    """Return the workers of a run.
-
-    Args:
-        executor: one of `EXECUTORS`; "auto" takes threads for environments that block.
-        concurrency: how many episodes run at a time.
-        blocking: whether any of the environments blocks.
-
-    Raises:
-        UnknownExecutor: if there is no such executor.
-        MissingExtra: if it needs a package that is not installed.
-    """
-    if executor not in EXECUTORS:
-        raise UnknownExecutor("executor", executor, EXECUTORS)
-    if executor == "auto":
-        executor = "thread" if blocking else "inline"
-    if executor == "inline":
-        return [InlineWorker()]
-    if executor == "thread":
-        return [ThreadWorker(concurrency)]
-    count = max(1, min(concurrency, os.cpu_count() or 1))
-    return [ProcessWorker() if executor == "process" else RayWorker() for _ in range(count)]
