@@ -1,0 +1,94 @@
+"""The workers of one environment: started when needed, replaced when they die, ended when idle.
+
+A new session goes to the worker with the fewest; another worker is started once each has its
+share, up to the limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from agentgym.serve.process import WorkerProcess
+from agentgym.serve.settings import ServeSettings
+
+_LIVED = 5.0  # seconds; a worker that dies younger is not replaced before it is asked for
+
+
+class Group:
+    """The workers of one environment.
+
+    Args:
+        env_id: the environment.
+        settings: of the server.
+        on_end: called with a worker that has ended, whatever the reason.
+    """
+
+    def __init__(
+        self, env_id: str, settings: ServeSettings, on_end: Callable[[WorkerProcess], None]
+    ) -> None:
+        self.env_id, self._settings, self._on_end = env_id, settings, on_end
+        self.workers: list[WorkerProcess] = []
+        self.deaths = 0
+        self._starting = asyncio.Lock()
+        self._closed = False
+
+    async def place(self) -> WorkerProcess:
+        """Return the worker for one more session.
+
+        Raises:
+            WorkerFailed: if none can be started.
+        """
+        if self._roomy() is None:
+            async with self._starting:
+                if self._roomy() is None:
+                    await self._start()
+        worker = self._roomy() or self._least()
+        assert worker is not None
+        return worker
+
+    async def sweep(self) -> None:
+        """End the workers that have had no session for long."""
+        now = time.monotonic()
+        for worker in tuple(self.workers):
+            if worker.sessions:
+                worker.idle_since = now
+            elif worker.retired or now - worker.idle_since > self._settings.worker_ttl:
+                self.workers.remove(worker)
+                worker.retired = True
+                await worker.stop()
+
+    async def close(self) -> None:
+        """End all workers."""
+        self._closed = True
+        workers, self.workers = self.workers, []
+        await asyncio.gather(*(worker.stop() for worker in workers))
+
+    def _least(self) -> WorkerProcess | None:
+        fit = [w for w in self.workers if w.alive and not w.retired]
+        return min(fit, key=lambda w: len(w.sessions), default=None)
+
+    def _roomy(self) -> WorkerProcess | None:
+        """Return the worker to take, or None where another one should be started."""
+        least = self._least()
+        if least is None:
+            return None
+        full = len(least.sessions) >= self._settings.sessions_per_worker
+        fit = sum(w.alive and not w.retired for w in self.workers)
+        return None if full and fit < self._settings.max_workers else least
+
+    async def _start(self) -> None:
+        worker = WorkerProcess(self.env_id, self._ended)
+        await worker.start(journalled=self._settings.resurrect)
+        self.workers.append(worker)
+
+    def _ended(self, worker: WorkerProcess) -> None:
+        expected = worker not in self.workers
+        if not expected:
+            self.workers.remove(worker)
+            self.deaths += 1
+        self._on_end(worker)
+        if not expected and not self._closed and time.monotonic() - worker.born > _LIVED:
+            self._replacing = asyncio.get_running_loop().create_task(self.place())
+            self._replacing.add_done_callback(lambda task: task.cancelled() or task.exception())
