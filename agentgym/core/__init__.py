@@ -24,6 +24,7 @@ from agentgym.core.registry import (
 from agentgym.core.space import UnicodeText
 from agentgym.core.task import SPLITS, Task, TaskSet
 from agentgym.core.text import shorten
+from agentgym.core.vector import TextVectorEnv, WorkerLost, make_vector
 
 __all__ = [
     "SPLITS",
@@ -42,7 +43,9 @@ __all__ = [
     "Task",
     "TaskSet",
     "TextEnv",
+    "TextVectorEnv",
     "UnicodeText",
+    "WorkerLost",
     "cache_root",
     "cards",
     "data_root",
@@ -53,6 +56,7 @@ __all__ = [
     "installed",
     "load_tasks",
     "make",
+    "make_vector",
     "match_call",
     "portable_id",
     "read_call",

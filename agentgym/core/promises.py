@@ -22,6 +22,7 @@ from agentgym.core.command import match_call
 from agentgym.core.env import TextEnv
 from agentgym.core.errors import AgentGymError, BrokenContract
 from agentgym.core.loading import load_tasks
+from agentgym.core.vector.promise import vectorised
 
 INFO_KEYS = ("task_id", "goal", "score", "success", "valid", "actions", "rounds")
 
@@ -374,4 +375,5 @@ PROMISES: tuple[Callable[[TextEnv, int], None], ...] = (
     _renders,
     _closes_twice,
     _wrapped,
+    vectorised,
 )

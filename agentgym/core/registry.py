@@ -84,6 +84,7 @@ def register(card: EnvCard) -> None:
     gymnasium.register(
         id=card.id,
         entry_point=card.entry_point,
+        vector_entry_point=f"agentgym.core.vector.entry:{card.id}",
         disable_env_checker=True,
         order_enforce=False,
     )
