@@ -1,0 +1,146 @@
+"""A batch's credits: who is asked about, who is not, and what came of it.
+
+What is skipped and what has ended is decided before anything is asked, so that it costs nothing.
+The rules are AgentEvolver's (`semantic_attribution.py`), except that its code still pays for
+answers after it has stopped using them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from agentgym.baselines.adca_options import AdcaOptions
+from agentgym.baselines.advantage import EPS, SUCCESS, InvalidBatch, grpo_advantages
+from agentgym.baselines.attribution.base import Attribution, Attributor
+from agentgym.baselines.attribution.report import AttributionReport
+from agentgym.core import TextEnv
+from agentgym.rollout.engine import run_sync
+from agentgym.rollout.episode import Episode
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedCredit:
+    """The attributions of a batch, in its order.
+
+    Attributes:
+        attributions: one an episode.
+        report: their counts.
+    """
+
+    attributions: tuple[Attribution, ...]
+    report: AttributionReport
+
+    @property
+    def credits(self) -> list[tuple[float, ...] | None]:
+        """What `adca_advantages` takes: the credits of each episode, None where it has none."""
+        return [one.credits for one in self.attributions]
+
+
+def assign_credit(
+    episodes: Sequence[Episode],
+    groups: Sequence[Hashable],
+    attributor: Attributor,
+    options: AdcaOptions | None = None,
+    global_step: int = 0,
+    env: TextEnv | None = None,
+) -> AssignedCredit:
+    """Return the credits of a batch; see `assign_credit_async`."""
+    return run_sync(assign_credit_async(episodes, groups, attributor, options, global_step, env))
+
+
+async def assign_credit_async(
+    episodes: Sequence[Episode],
+    groups: Sequence[Hashable],
+    attributor: Attributor,
+    options: AdcaOptions | None = None,
+    global_step: int = 0,
+    env: TextEnv | None = None,
+) -> AssignedCredit:
+    """Return the credits of a batch.
+
+    From `prm_steps` on nothing is asked and no episode has credits. Episodes that `skip` leaves
+    out are not asked about either: all their steps get the sign of their outcome, as published.
+
+    Args:
+        episodes: what was played; their order is free.
+        groups: the group of each episode.
+        attributor: who is asked.
+        options: see `AdcaOptions`.
+        global_step: the training step, from 0.
+        env: an environment to play in, for attributors that play (see `Attributor.attribute`).
+
+    Raises:
+        InvalidBatch: if there is not one group id an episode.
+        AttributionStopped: if the attributor gives up; what it had finished is in its cache.
+    """
+    options = options or AdcaOptions()
+    if len(groups) != len(episodes):
+        raise InvalidBatch(f"there are {len(episodes)} episodes and {len(groups)} group ids")
+    known = _left_out(episodes, groups, options, global_step)
+    asked = [i for i in range(len(episodes)) if i not in known]
+    try:
+        answers = await _ask(attributor, [episodes[i] for i in asked], env)
+    finally:
+        await attributor.aclose()
+    known |= dict(zip(asked, answers, strict=True))
+    attributions = tuple(known[i] for i in range(len(episodes)))
+    return AssignedCredit(attributions, AttributionReport.of(attributions))
+
+
+def _left_out(
+    episodes: Sequence[Episode],
+    groups: Sequence[Hashable],
+    options: AdcaOptions,
+    global_step: int,
+) -> dict[int, Attribution]:
+    """Return the attributions of the episodes that are not asked about, by index."""
+    if not options.active(global_step):
+        why = f"attribution ended at step {options.prm_steps}"
+        return {i: _skipped(e, None, why) for i, e in enumerate(episodes)}
+    scores = [episode.score for episode in episodes]
+    advantages = grpo_advantages(groups, scores)
+    skipped = {}
+    for i, episode in enumerate(episodes):
+        why = ""
+        if not episode.steps:
+            why = "no step was taken"
+        elif options.skip == "skip_small_adv" and abs(advantages[i]) < EPS:
+            why = "its outcome does not differ from its group's"
+        elif options.skip == "skip_all_neg" and episode.score <= 0.0:
+            why = "it scored nothing"
+        if why:
+            sign = 1.0 if episode.score > SUCCESS else -1.0
+            skipped[i] = _skipped(episode, (sign,) * episode.rounds, why)
+    return skipped
+
+
+def _skipped(episode: Episode, credits: tuple[float, ...] | None, why: str) -> Attribution:
+    return Attribution(
+        episode=episode.key, method="skip", status="skipped", credits=credits, message=why
+    )
+
+
+async def _ask(
+    attributor: Attributor, episodes: Sequence[Episode], env: TextEnv | None
+) -> list[Attribution]:
+    gate = asyncio.Semaphore(attributor.concurrency)
+
+    async def one(episode: Episode) -> Attribution:
+        async with gate:
+            answer = await attributor.attribute(episode, env)
+        if answer.credits is not None and len(answer.credits) != episode.rounds:
+            raise InvalidBatch(
+                f"{attributor.name} gave {len(answer.credits)} credits for the {episode.rounds} "
+                f"steps of {episode.key}"
+            )
+        return answer
+
+    tasks = [asyncio.ensure_future(one(episode)) for episode in episodes]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
