@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from agentgym.serve.problem import WorkerFailed
 from agentgym.serve.process import WorkerProcess
 from agentgym.serve.settings import ServeSettings
 
@@ -34,8 +35,11 @@ class Group:
         self._starting = asyncio.Lock()
         self._closed = False
 
-    async def place(self) -> WorkerProcess:
-        """Return the worker for one more session.
+    async def place(self, session_id: str = "") -> WorkerProcess:
+        """Return the worker for one more session, and count the session as its.
+
+        Args:
+            session_id: the session; empty for a question that concerns none.
 
         Raises:
             WorkerFailed: if none can be started.
@@ -45,7 +49,10 @@ class Group:
                 if self._roomy() is None:
                     await self._start()
         worker = self._roomy() or self._least()
-        assert worker is not None
+        if worker is None:
+            raise WorkerFailed(f"the worker process of {self.env_id} ended as soon as it began")
+        if session_id:
+            worker.sessions.add(session_id)
         return worker
 
     async def sweep(self) -> None:
@@ -79,6 +86,8 @@ class Group:
         return None if full and fit < self._settings.max_workers else least
 
     async def _start(self) -> None:
+        if self._closed:
+            raise WorkerFailed("the server is shutting down")
         worker = WorkerProcess(self.env_id, self._ended)
         await worker.start(journalled=self._settings.resurrect)
         self.workers.append(worker)

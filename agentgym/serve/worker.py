@@ -2,8 +2,7 @@
 
 It reads calls from its socket in one thread and answers them in others, so that a session whose
 environment takes its time keeps none waiting but itself. A thread is started for a call when no
-other is free; the steps of a batch share one where the environment never blocks, since handing a
-step of microseconds to a thread costs more than playing it.
+other is free.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, fields
@@ -27,6 +27,7 @@ from agentgym.serve.session import Session
 from agentgym.serve.wire import HEAD, Answer, Call, encode, pack, unpack
 
 _THREADS = 512
+_TOGETHER = 0.1  # seconds of a batch in one thread; what takes longer gets threads
 _LEAVE = 5.0  # seconds the environments have to close when the worker ends
 
 
@@ -165,7 +166,11 @@ class Worker:
         return Answer(call.number, 200, encode(answer))
 
     def _steps(self, call: Call) -> Answer:
-        """Play a step in each of many sessions and answer all at once."""
+        """Play a step in each of many sessions and answer all at once.
+
+        Handing a step of microseconds to a thread costs more than playing it, so they are played
+        in this one until it takes too long.
+        """
         items = call.args["items"]
         answers: list[tuple[int, bytes] | None] = [None] * len(items)
         finished = threading.Event()
@@ -178,12 +183,12 @@ class Worker:
                 left.one()
             elif session.push(_one_of(answers, i, session, args, left)):
                 lines.append(session)
-        if any(session.env.blocking for session in lines):
-            for session in lines:
-                self._threads.submit(session.drain)
-        else:
-            for session in lines:
+        until = time.monotonic() + _TOGETHER
+        for session in lines:
+            if time.monotonic() < until:
                 session.drain()
+            else:
+                self._threads.submit(session.drain)
         finished.wait()
         return Answer(call.number, 200, answers)
 
