@@ -1,0 +1,294 @@
+"""From a conversation to tokens, and which of them are learned.
+
+A reply is learned exactly where the policy would have written it: from the end of the prompt the
+chat template makes for that turn, up to and including the token that ends the turn. Nothing before
+it (instructions, observations, the template's headers) and nothing after it is. A template that
+marks replies with `{% generation %}` tags is taken at its word; for any other, the template is
+rendered once up to each turn, which shows where the reply begins.
+
+One sequence can stand for all turns of an episode only if a turn's prompt is a prefix of what
+follows. A template that writes earlier turns differently later on (one that drops past reasoning)
+breaks this, and is refused with a way out: an example a turn.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentgym.core import AgentGymError
+from agentgym.core.errors import InvalidConfig
+
+Messages = Sequence[Mapping[str, Any]]
+
+
+class RewritesHistory(AgentGymError):
+    """A chat template writes earlier turns of a conversation differently once it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a reply lies in a sequence.
+
+    Attributes:
+        start: its first token.
+        end: one past its last token, which ends the turn.
+        message: the message's index in the conversation.
+        weight: its loss weight, above 0.
+    """
+
+    start: int
+    end: int
+    message: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A conversation as tokens.
+
+    Attributes:
+        input_ids: the tokens.
+        spans: the replies that are learned, in order.
+    """
+
+    input_ids: tuple[int, ...]
+    spans: tuple[Span, ...]
+
+    @property
+    def weights(self) -> list[float]:
+        """The loss weight of each token: its reply's within a reply, else 0."""
+        weights = [0.0] * len(self.input_ids)
+        for span in self.spans:
+            weights[span.start : span.end] = [span.weight] * (span.end - span.start)
+        return weights
+
+    @property
+    def labels(self) -> list[int]:
+        """The tokens where they are learned, -100 where they are not."""
+        pairs = zip(self.input_ids, self.weights, strict=True)
+        return [token if weight else -100 for token, weight in pairs]
+
+    @property
+    def learned(self) -> int:
+        """Number of tokens that are learned."""
+        return sum(span.end - span.start for span in self.spans)
+
+    def until(self, span: Span) -> Encoded:
+        """Return the part up to the end of a reply."""
+        kept = tuple(s for s in self.spans if s.end <= span.end)
+        return Encoded(self.input_ids[: span.end], kept)
+
+
+@dataclass(frozen=True)
+class ChatTemplate:
+    """A tokenizer's way to write conversations.
+
+    Attributes:
+        tokenizer: a tokenizer with a chat template.
+        ends: the tokens that end a reply; default the tokenizer's end token.
+        options: further variables for the template.
+        tools: tool schemas offered in the conversations, as the rollout offered them.
+    """
+
+    tokenizer: Any
+    ends: frozenset[int] = frozenset()
+    options: Mapping[str, Any] | None = None
+    tools: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def tagged(self) -> bool:
+        """Whether the template marks what the model writes."""
+        template = self.tokenizer.chat_template
+        return "{% generation" in template or "{%- generation" in template
+
+    def encode(self, messages: Messages, weights: Sequence[float] | None = None) -> Encoded:
+        """Return a conversation as tokens, with the place of every reply.
+
+        Args:
+            messages: chat messages of roles "user", "assistant", "tool" or "system".
+            weights: a loss weight a message; default 1 for every assistant message.
+
+        Raises:
+            RewritesHistory: if the template writes a turn's prompt differently later on.
+            InvalidConfig: if the template refuses the conversation or gives replies no end.
+        """
+        if weights is None:
+            weights = [float(message["role"] == "assistant") for message in messages]
+        replies = [i for i, message in enumerate(messages) if message["role"] == "assistant"]
+        for i, (message, weight) in enumerate(zip(messages, weights, strict=True)):
+            if weight and message["role"] != "assistant":
+                raise InvalidConfig(
+                    f"message {i} is of role {message['role']!r} and flagged to be learned; only "
+                    "the assistant's replies can be"
+                )
+        prompts = {i: self.prompt(messages[:i]) for i in replies if weights[i]}
+        whole = self._render(messages)
+        for i, prompt in prompts.items():
+            if not whole.startswith(prompt):
+                raise RewritesHistory(_rewritten(i, prompt, whole))
+        ids = self._tokens(whole)
+        heads = {i: self._tokens(prompt) for i, prompt in prompts.items()}
+        if any(ids[: len(head)] != head for head in heads.values()):
+            # A token spans the border of a prompt and its reply, which sampling never gives:
+            # write the parts one by one, as the policy reads and writes them.
+            ids, starts = self._piecewise(prompts, whole)
+            marked = None
+        else:
+            starts = {i: len(head) for i, head in heads.items()}
+            marked = self._marked(messages, replies) if self.tagged else None
+        spans = []
+        for i, start in starts.items():
+            if marked is not None:
+                begin, end = max(start, marked[i][0]), marked[i][1]
+            else:
+                begin, end = start, self._end(ids, start, self._most(messages, i, whole))
+            spans.append(Span(begin, end, i, float(weights[i])))
+        return Encoded(tuple(ids), tuple(spans))
+
+    def encode_turns(self, messages: Messages, weights: Sequence[float]) -> Iterator[Encoded]:
+        """Yield a sequence a learned reply, each with its prompt just as the policy was given it.
+
+        What a template that rewrites history needs; an episode costs as many sequences as turns.
+        """
+        for i, weight in enumerate(weights):
+            if weight:
+                yield self.encode(messages[: i + 1], [0.0] * i + [weight])
+
+    def prompt(self, messages: Messages) -> str:
+        """Return the text the policy is given, up to where its reply begins."""
+        return self._render(messages, add_generation_prompt=True)
+
+    def prompt_ids(self, messages: Messages) -> list[int]:
+        """Return the tokens the policy is given, as `HFAgent.encode` does."""
+        return self._tokens(self.prompt(messages))
+
+    def _piecewise(
+        self, prompts: Mapping[int, str], whole: str
+    ) -> tuple[list[int], dict[int, int]]:
+        """Tokenise between the beginnings of replies, so that no token spans one."""
+        ids: list[int] = []
+        starts: dict[int, int] = {}
+        done = 0
+        for i, prompt in prompts.items():
+            ids = ids + self._tokens(whole[done : len(prompt)])
+            starts[i], done = len(ids), len(prompt)
+        return ids + self._tokens(whole[done:]), starts
+
+    def _marked(
+        self, messages: Messages, replies: Sequence[int]
+    ) -> dict[int, tuple[int, int]] | None:
+        """Return where the template's tags say each reply lies; None where a mark is missing."""
+        marked = self.tokenizer.apply_chat_template(
+            [_for_template(message) for message in messages],
+            tokenize=True,
+            return_dict=True,
+            return_assistant_tokens_mask=True,
+            **self._arguments,
+        )
+        ids, mask = marked["input_ids"], [0, *marked["assistant_masks"], 0]
+        edges = [i for i in range(len(ids) + 1) if mask[i] != mask[i + 1]]
+        runs = list(zip(edges[::2], edges[1::2], strict=True))
+        if len(runs) != len(replies):
+            return None
+        found = {}
+        for i, (start, end) in zip(replies, runs, strict=True):
+            # The token that ends the turn is the policy's to write, wherever the tag stands.
+            stops = self._stops | self._special
+            inside = ids[end - 1] in stops
+            found[i] = start, end + (not inside and end < len(ids) and ids[end] in stops)
+        return found
+
+    def _most(self, messages: Messages, reply: int, whole: str) -> int:
+        """Return a token's place by which a reply has ended, in a template without tags."""
+        upto = whole[: _alike(self._render(messages[: reply + 1]), whole)]
+        # A border within a token may cost or add one; a token that ends a turn is never cut.
+        return len(self._tokens(upto)) + 1
+
+    def _end(self, ids: Sequence[int], start: int, most: int) -> int:
+        """Return one past the token that ends the reply which begins at `start`."""
+        reply = list(ids[start:most])
+        for end, token in enumerate(reply, start + 1):
+            if token in self._stops:
+                return end
+        for end in range(start + len(reply), start, -1):
+            if ids[end - 1] in self._special:
+                return end
+        raise InvalidConfig(
+            "the chat template ends a reply with no special token, so a model could not learn to "
+            f"stop: {self.tokenizer.decode(reply)[-80:]!r}. Give a template that does with "
+            "model.chat_template=FILE."
+        )
+
+    @property
+    def _stops(self) -> frozenset[int]:
+        return self.ends | {i for i in [self.tokenizer.eos_token_id] if i is not None}
+
+    @property
+    def _special(self) -> frozenset[int]:
+        added = self.tokenizer.added_tokens_decoder.items()
+        return frozenset(i for i, token in added if token.special)
+
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        return {"tools": [dict(tool) for tool in self.tools] or None, **(self.options or {})}
+
+    def _render(self, messages: Messages, add_generation_prompt: bool = False) -> str:
+        from jinja2.exceptions import TemplateError
+
+        try:
+            text = self.tokenizer.apply_chat_template(
+                [_for_template(message) for message in messages],
+                tokenize=False,
+                add_generation_prompt=add_generation_prompt,
+                **self._arguments,
+            )
+        except TemplateError as error:
+            raise InvalidConfig(f"the chat template refuses the conversation: {error}") from error
+        return str(text)
+
+    def _tokens(self, text: str) -> list[int]:
+        # The template has written every special token there is to be.
+        return [int(i) for i in self.tokenizer(text, add_special_tokens=False)["input_ids"]]
+
+
+def texts_of(conversations: Iterable[Messages]) -> list[str]:
+    """Return every text of some conversations once, in order of first appearance."""
+    texts = (str(m.get("content") or "") for messages in conversations for m in messages)
+    return list(dict.fromkeys(texts))
+
+
+def _for_template(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message as chat templates take it: a call's arguments parsed where they parse."""
+    data = dict(message)
+    if data.get("tool_calls"):
+        data["tool_calls"] = [_parsed(call) for call in data["tool_calls"]]
+    return data
+
+
+def _parsed(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = dict(call["function"])
+    try:
+        function["arguments"] = json.loads(function["arguments"])
+    except (ValueError, TypeError, RecursionError):
+        return dict(call)
+    return {**call, "function": function}
+
+
+def _alike(a: str, b: str) -> int:
+    """Return how many characters two texts begin with in common."""
+    return next(
+        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+    )
+
+
+def _rewritten(message: int, prompt: str, whole: str) -> str:
+    at = _alike(prompt, whole)
+    return (
+        f"the chat template rewrites history: the prompt of message {message} has "
+        f"{prompt[at : at + 60]!r} where the whole conversation has {whole[at : at + 60]!r}. One "
+        "sequence cannot stand for every turn then. Train on an example a turn (data.per_turn="
+        "true), or give a template that leaves earlier turns alone (model.chat_template=FILE)."
+    )

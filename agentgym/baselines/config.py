@@ -1,0 +1,413 @@
+"""Configuration: YAML files, dotted overrides, and the resolved copy beside the run.
+
+A trainer's settings are one tree of pydantic models. An unknown key is an error that offers the
+nearest, so nothing is ever configured in vain; the tree as it was resolved is saved in the run's
+folder, and a folder that holds a run of other settings is refused.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agentgym.core.errors import InvalidConfig, UnknownName, did_you_mean
+from agentgym.core.extras import require
+from agentgym.rollout.store import write_atomic
+
+CONFIG_FILE = "config.yaml"
+
+
+class UnknownProfile(UnknownName):
+    """There is no profile of this name."""
+
+
+class Settings(BaseModel):
+    """A part of a configuration: frozen, and without keys that nobody reads."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+
+S = TypeVar("S", bound=Settings)
+
+
+class LoraConfig(Settings):
+    """A low-rank adapter, trained in place of the weights.
+
+    Attributes:
+        r: rank.
+        alpha: scale; the update is multiplied by alpha / r.
+        dropout: dropout on the adapter's input.
+        target: names of the layers that get one, or "all-linear".
+    """
+
+    r: int = Field(16, ge=1)
+    alpha: float = Field(32.0, gt=0)
+    dropout: float = Field(0.0, ge=0, lt=1)
+    target: str | list[str] = "all-linear"
+
+
+class ScratchConfig(Settings):
+    """A Llama with random weights and a tokenizer made from the demonstrations' own texts.
+
+    Attributes:
+        vocab: most tokens of the tokenizer.
+        hidden: width.
+        layers: number of layers.
+        heads: attention heads.
+        feed: width of the feed-forward layers; 0 for three times the width.
+        context: most tokens of a conversation.
+        dropout: dropout of the attention.
+    """
+
+    vocab: int = Field(768, ge=300)
+    hidden: int = Field(128, ge=8)
+    layers: int = Field(3, ge=1)
+    heads: int = Field(4, ge=1)
+    feed: int = Field(0, ge=0)
+    context: int = Field(4096, ge=64)
+    dropout: float = Field(0.0, ge=0, lt=1)
+
+
+class ModelConfig(Settings):
+    """The model a trainer begins with.
+
+    Attributes:
+        name: a known model ("smollm2"), a folder, a hub id; "scratch" makes one as `scratch` says.
+        scratch: the shape of a model from scratch.
+        lora: train an adapter; None trains every weight.
+        dtype: "auto", "float32", "bfloat16" or "float16" of the weights in memory.
+        device: "auto", "cpu", "cuda", ...
+        chat_template: a file that holds a chat template to use in place of the model's own.
+        template_options: further variables for the chat template.
+    """
+
+    name: str = "smollm2"
+    scratch: ScratchConfig = ScratchConfig()
+    lora: LoraConfig | None = None
+    dtype: str = "auto"
+    device: str = "auto"
+    chat_template: Path | None = None
+    template_options: dict[str, Any] = Field(default_factory=dict)
+
+
+class LengthConfig(Settings):
+    """How long an example may be, and what is done with a longer one.
+
+    Attributes:
+        max_tokens: most tokens of an example; None takes what the model's positions reach.
+        too_long: "drop" leaves the example out, "error" stops, "truncate-turns" cuts after the last
+            whole turn that fits. None of them is silent: all are counted and reported.
+    """
+
+    max_tokens: int | None = Field(None, ge=8)
+    too_long: Literal["drop", "error", "truncate-turns"] = "drop"
+
+
+class OptimConfig(Settings):
+    """How weights are changed.
+
+    Attributes:
+        lr: peak learning rate of AdamW.
+        epochs: passes over the data.
+        max_steps: optimiser steps in all; None follows from `epochs`.
+        batch_size: examples a device and forward pass.
+        accumulate: forward passes an optimiser step.
+        schedule: "linear", "cosine", "constant" or "constant_with_warmup".
+        warmup: part of the steps (below 1), or the number of steps, in which `lr` is reached.
+        weight_decay: of AdamW.
+        betas: of AdamW.
+        eps: of AdamW.
+        max_grad_norm: gradients are scaled down to this norm.
+        batching: "padded" batches fill up with padding; "grouped" batches hold examples of like
+            length; "packed" batches are one row without padding. The loss of a batch is the same.
+        precision: "float32", or "bfloat16" for mixed precision; "auto" takes bfloat16 on a GPU that
+            has it.
+        gradient_checkpointing: compute activations twice instead of keeping them.
+        threads: torch's threads on a CPU; None leaves them as they are.
+        trainer: further arguments of TRL's configuration, as they are ("fsdp", ...).
+    """
+
+    lr: float = Field(1e-5, gt=0)
+    epochs: float = Field(1.0, gt=0)
+    max_steps: int | None = Field(None, ge=1)
+    batch_size: int = Field(2, ge=1)
+    accumulate: int = Field(1, ge=1)
+    schedule: Literal["linear", "cosine", "constant", "constant_with_warmup"] = "linear"
+    warmup: float = Field(0.1, ge=0)
+    weight_decay: float = Field(0.0, ge=0)
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = Field(1e-8, gt=0)
+    max_grad_norm: float = Field(1.0, gt=0)
+    batching: Literal["padded", "grouped", "packed"] = "padded"
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    gradient_checkpointing: bool = False
+    threads: int | None = Field(None, ge=1)
+    trainer: dict[str, Any] = Field(default_factory=dict)
+
+
+class EnvTasks(Settings):
+    """Some tasks of one environment.
+
+    Attributes:
+        env: short name, id, or "module:id" of an environment of one's own.
+        edition: edition of the tasks.
+        split: split of the tasks.
+        tasks: how many, spread evenly over the split; None for all.
+        max_rounds: rounds before truncation; None takes the edition's default.
+        options: other keyword arguments of the environment.
+        threshold: an episode whose score is above this counts as solved; None takes the
+            environment's own success.
+    """
+
+    env: str
+    edition: str = "mini"
+    split: str = "train"
+    tasks: int | None = Field(None, ge=1)
+    max_rounds: int | None = Field(None, ge=1)
+    options: dict[str, Any] = Field(default_factory=dict)
+    threshold: float | None = Field(None, ge=0, lt=1)
+
+
+class SamplingConfig(Settings):
+    """How a policy plays.
+
+    Attributes:
+        temperature: 0 is greedy.
+        top_p: nucleus sampling.
+        max_tokens: most tokens of a reply.
+        max_batch: most conversations answered together.
+        concurrency: episodes at a time.
+        executor: where environments run: "auto", "inline", "thread", "process" or "ray".
+        action_format: "react", "function_calling" or "code_as_action".
+    """
+
+    temperature: float = Field(0.0, ge=0)
+    top_p: float = Field(1.0, gt=0, le=1)
+    max_tokens: int = Field(256, ge=1)
+    max_batch: int = Field(32, ge=1)
+    concurrency: int = Field(32, ge=1)
+    executor: str = "auto"
+    action_format: str = "react"
+
+
+class EvalConfig(Settings):
+    """AgentEval during and after training.
+
+    Attributes:
+        envs: what is played; nothing is evaluated where this is empty.
+        every: optimiser steps between evaluations; None evaluates only at the end.
+        at_start: whether to evaluate before the first step too.
+        attempts: how often each task is played.
+        sampling: how the policy plays.
+        seed: the evaluation's seed.
+    """
+
+    envs: tuple[EnvTasks, ...] = ()
+    every: int | None = Field(None, ge=1)
+    at_start: bool = False
+    attempts: int = Field(1, ge=1)
+    sampling: SamplingConfig = SamplingConfig()
+    seed: int = Field(0, ge=0)
+
+
+class RunConfig(Settings):
+    """What every trainer's configuration has.
+
+    Attributes:
+        seed: everything random in training follows from it.
+        model: the model training begins with.
+        length: how long examples may be.
+        optim: how weights are changed.
+        eval: evaluation during and after training.
+        log_every: optimiser steps between lines of the curve.
+        save_every: optimiser steps between checkpoints; None saves none but the result.
+        keep: how many checkpoints are kept.
+        tensorboard: whether curves are written for TensorBoard too.
+    """
+
+    seed: int = Field(0, ge=0)
+    model: ModelConfig = ModelConfig()
+    length: LengthConfig = LengthConfig()
+    optim: OptimConfig = OptimConfig()
+    eval: EvalConfig = EvalConfig()
+    log_every: int = Field(10, ge=1)
+    save_every: int | None = Field(None, ge=1)
+    keep: int = Field(2, ge=1)
+    tensorboard: bool = True
+
+
+def load_config(
+    cls: type[S], baseline: str, source: str | Path = "tiny", overrides: Sequence[str] = ()
+) -> S:
+    """Return a configuration from a profile or a file, with overrides.
+
+    Args:
+        cls: the trainer's configuration.
+        baseline: name of the trainer, the first part of its profiles' file names.
+        source: a profile of the trainer ("tiny", "paper"), or the path of a YAML file.
+        overrides: "a.b=value" each, the value written as in YAML.
+
+    Raises:
+        UnknownProfile: if there is neither such a profile nor such a file.
+        InvalidConfig: if a key is unknown or a value cannot be used.
+    """
+    data = _read(baseline, source)
+    for override in overrides:
+        _apply(data, override)
+    return resolve(cls, data, str(source))
+
+
+def resolve(cls: type[S], data: Mapping[str, Any], where: str = "the configuration") -> S:
+    """Return the settings that plain data describes.
+
+    Raises:
+        InvalidConfig: naming the key that is unknown, or the value that cannot be used.
+    """
+    for path, names in _unknown(cls, data, ()):
+        near = did_you_mean(path[-1], names, limit=30)
+        raise InvalidConfig(f"{where}: there is no setting {'.'.join(path)!r}. {near}".rstrip())
+    try:
+        return cls.model_validate(dict(data))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise InvalidConfig(
+            f"{where}: {key or 'it'} cannot be {first['input']!r:.80}: {first['msg']}"
+        ) from error
+
+
+def profiles(baseline: str) -> list[str]:
+    """Return the names of a trainer's profiles."""
+    folder = resources.files("agentgym.baselines") / "configs"
+    found = [f.name for f in folder.iterdir() if f.name.startswith(f"{baseline}-")]
+    return sorted(name.removeprefix(f"{baseline}-").removesuffix(".yaml") for name in found)
+
+
+def to_yaml(config: Settings) -> str:
+    """Return settings as YAML, every key written out."""
+    yaml = require("yaml", "A configuration file", "train")
+    return str(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+
+
+def save_config(config: Settings, folder: Path) -> None:
+    """Write settings into a run's folder, or find them there as they are.
+
+    Raises:
+        InvalidConfig: if the folder holds a run of other settings.
+    """
+    path = folder / CONFIG_FILE
+    if path.exists():
+        yaml = require("yaml", "A configuration file", "train")
+        old = yaml.safe_load(path.read_text(encoding="utf-8"))
+        new = config.model_dump(mode="json")
+        changed = next(iter(_differences(old, new, ())), None)
+        if changed is not None:
+            key, before, after = changed
+            raise InvalidConfig(
+                f"{folder} holds a run with {key}={before!r}, now it is {after!r}. Name another "
+                "folder, or repeat that run's settings to go on with it."
+            )
+        return
+    if folder.exists() and any(folder.iterdir()):
+        raise InvalidConfig(f"{folder} is not empty and holds no run; name another folder")
+    write_atomic(path, to_yaml(config))
+
+
+def _read(baseline: str, source: str | Path) -> dict[str, Any]:
+    """Return the plain data of a profile or a file."""
+    yaml = require("yaml", "A configuration file", "train")
+    text = str(source)
+    if text.endswith((".yaml", ".yml", ".json")) or "/" in text:
+        place = Path(source).expanduser()
+        if not place.is_file():
+            raise InvalidConfig(f"there is no configuration file {place}")
+        content = place.read_text(encoding="utf-8")
+    else:
+        if text not in profiles(baseline):
+            hint = "A file of your own is named with its suffix (.yaml)."
+            raise UnknownProfile(f"profile of {baseline}", text, profiles(baseline), hint)
+        file = resources.files("agentgym.baselines") / "configs" / f"{baseline}-{text}.yaml"
+        content = file.read_text(encoding="utf-8")
+    try:
+        data = yaml.safe_load(content)
+    except yaml.YAMLError as error:
+        raise InvalidConfig(f"{source} is no YAML: {' '.join(str(error).split())}") from error
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise InvalidConfig(f"{source} must hold settings (key: value), not {type(data).__name__}")
+    return data
+
+
+def _apply(data: dict[str, Any], override: str) -> None:
+    """Set one dotted key; a number goes into a list ("eval.envs.0.tasks=10")."""
+    yaml = require("yaml", "A configuration file", "train")
+    key, equals, text = override.partition("=")
+    if not equals or not key.strip(" ."):
+        raise InvalidConfig(f"an override is written a.b=value, not {override!r}")
+    try:
+        value = yaml.safe_load(text) if text else ""
+    except yaml.YAMLError as error:
+        raise InvalidConfig(f"the value of {override!r} is no YAML") from error
+    *path, last = key.strip().split(".")
+    place: Any = data
+    for part in path:
+        place = _enter(place, part, key)
+    if isinstance(place, list):
+        place[_position(place, last, key)] = value
+    else:
+        place[last] = value
+
+
+def _enter(place: Any, part: str, key: str) -> Any:
+    if isinstance(place, list):
+        return place[_position(place, part, key)]
+    if not isinstance(place.get(part), dict | list):
+        place[part] = {}
+    return place[part]
+
+
+def _position(items: list[Any], part: str, key: str) -> int:
+    if not part.isdecimal() or int(part) >= len(items):
+        raise InvalidConfig(
+            f"{key!r}: the list there has {len(items)} entries, named 0 to {len(items) - 1}"
+        )
+    return int(part)
+
+
+def _unknown(
+    cls: type[BaseModel], data: Any, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """Yield the path of every key no field takes, with the names that would have been right."""
+    if not isinstance(data, Mapping):
+        return
+    for key, value in data.items():
+        field = cls.model_fields.get(str(key))
+        if field is None:
+            yield (*path, str(key)), list(cls.model_fields)
+            continue
+        for inner in _models(field.annotation):
+            values = value if isinstance(value, list | tuple) else [value]
+            for item in values:
+                yield from _unknown(inner, item, (*path, str(key)))
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models within a type: `X | None`, `list[X]`, `tuple[X, ...]`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in typing.get_args(annotation):
+        yield from _models(argument)
+
+
+def _differences(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in {**old, **new}:
+            yield from _differences(old.get(key), new.get(key), (*path, str(key)))
+    elif old != new:
+        yield ".".join(path), old, new

@@ -1,0 +1,176 @@
+"""What a run says while it goes, and the curve it leaves.
+
+One journal a run: a line now and then to whoever listens (the terminal by default), every point of
+the curve in `curve.jsonl`, and the same points for TensorBoard. The file is the record that tables
+and plots are made from; a run that is taken up from a checkpoint continues it from there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from agentgym.core.extras import require
+from agentgym.rollout.events import EpisodeFinished, Event, RunStarted
+from agentgym.rollout.store import cut_torn_line, write_atomic
+
+Say = Callable[[str], None]
+"""Takes one line of progress."""
+
+CURVE = "curve.jsonl"
+EVERY = 10.0
+"""Seconds between two lines about episodes."""
+
+
+def to_stderr(line: str) -> None:
+    """Show a line of progress at the terminal."""
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def silent(line: str) -> None:
+    """Show nothing."""
+
+
+class Journal:
+    """Keeps the curve of one run.
+
+    Args:
+        folder: the run's folder.
+        say: takes the lines for people.
+        tensorboard: whether to write for TensorBoard too.
+        main: whether this process is the one that writes; the others keep silent.
+
+    Raises:
+        MissingExtra: if TensorBoard is asked for and not installed.
+    """
+
+    def __init__(
+        self, folder: Path, say: Say = to_stderr, *, tensorboard: bool = True, main: bool = True
+    ) -> None:
+        self.path = folder / CURVE
+        self.say: Say = say if main else silent
+        self._main, self._writer = main, None
+        if tensorboard:
+            for module in ("tensorboard", "torch"):
+                require(module, "A curve for TensorBoard (tensorboard: true)", "train")
+        self._tensorboard = folder / "tensorboard" if tensorboard and main else None
+
+    def begin(self, step: int) -> None:
+        """Go on from a step: points after it are of a sitting that was cut short, and go."""
+        if not self._main:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.path.exists():
+            cut_torn_line(self.path)
+            kept = [json.dumps(p) + "\n" for p in read_curve(self.path) if p["step"] <= step]
+            write_atomic(self.path, "".join(kept))
+        if self._tensorboard is not None:
+            from torch.utils.tensorboard import SummaryWriter
+
+            self._writer = SummaryWriter(str(self._tensorboard), purge_step=step + 1)
+
+    def point(self, step: int, values: Mapping[str, Any], group: str = "train") -> None:
+        """Add a point to the curve.
+
+        Args:
+            step: the optimiser step.
+            values: what was measured; numbers that are not finite are kept as null.
+            group: "train" or "eval".
+        """
+        if not self._main:
+            return
+        line = {"step": step, "group": group, **{k: _plain(v) for k, v in values.items()}}
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        if self._writer is not None:
+            for name, value in values.items():
+                if isinstance(value, int | float) and math.isfinite(value):
+                    self._writer.add_scalar(f"{group}/{name}", value, step)
+            self._writer.flush()
+
+    def close(self) -> None:
+        """Let go of the files; twice without harm."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+def read_curve(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the points of a curve, in order; a torn last line is left out."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            if line.endswith("\n"):
+                yield json.loads(line)
+
+
+class Pace:
+    """Says how fast steps go and how long the rest will take."""
+
+    def __init__(self) -> None:
+        self._start, self._first = time.monotonic(), 0
+        self._idle = 0.0
+
+    def begin(self, step: int) -> None:
+        """Start counting at a step."""
+        self._start, self._first, self._idle = time.monotonic(), step, 0.0
+
+    def pause(self, seconds: float) -> None:
+        """Leave out time that went into something else."""
+        self._idle += seconds
+
+    def line(self, step: int, total: int, values: Mapping[str, Any]) -> str:
+        """Return one line: the step, what was measured, the time."""
+        seconds = time.monotonic() - self._start - self._idle
+        done = max(step - self._first, 1)
+        parts = [f"step {step}/{total}"]
+        parts += [f"{k} {_short(v)}" for k, v in values.items() if isinstance(v, int | float)]
+        parts.append(f"{seconds:.0f} s")
+        if step < total:
+            parts.append(f"about {seconds / done * (total - step):.0f} s left")
+        return " · ".join(parts)
+
+
+class EpisodeLines:
+    """Listens to a rollout and says a line now and then."""
+
+    def __init__(self, say: Say, what: str) -> None:
+        self._say, self._what = say, what
+        self._total = self._done = self._solved = 0
+        self._last = time.monotonic()
+
+    def __call__(self, event: Event) -> None:
+        """Take note of an event."""
+        if isinstance(event, RunStarted):
+            self._total = event.total
+            self._done = len(event.recalled)
+            self._solved = sum(episode.success for episode in event.recalled)
+        elif isinstance(event, EpisodeFinished):
+            self._done += 1
+            self._solved += event.episode.success
+            now = time.monotonic()
+            if now - self._last >= EVERY:
+                self._last = now
+                share = 100 * self._solved / self._done
+                self._say(
+                    f"{self._what}: {self._done}/{self._total} episodes · {share:.0f}% solved"
+                )
+
+
+def _short(value: float) -> str:
+    if isinstance(value, int) or value == int(value):
+        return str(int(value))
+    return f"{value:.2e}" if abs(value) < 1e-3 else f"{value:.4g}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
