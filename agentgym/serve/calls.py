@@ -116,7 +116,7 @@ class Calls:
                     answer = await worker.ask("steps", items=calls)
                 taken = time.monotonic() - began
                 self._metrics.call(worker.env_id, "steps", answer.status, taken)
-                return [Reply(status, body) for status, body in answer.body]
+                return [Reply(*told) for told in answer.body]
             except TimeoutError:  # the steps are in line and may yet be played
                 return [Reply.of(self._too_slow(entry, worker)) for entry, _ in share]
             except WorkerGone:  # each learns for itself what becomes of it
@@ -129,7 +129,7 @@ class Calls:
     async def _step(self, entry: Entry, args: dict[str, Any]) -> Reply:
         try:
             answer = await self.one(entry, "step", args)
-            return Reply(answer.status, answer.body)
+            return Reply(answer.status, answer.body, answer.seq)
         except AgentGymError as error:
             return Reply.of(error)
 

@@ -14,10 +14,11 @@ from agentgym.serve.wire import decode
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a session answered: an HTTP status and JSON."""
+    """What a session answered: an HTTP status and JSON; the number of its last call that acted."""
 
     status: int
     body: bytes
+    seq: int | None = None
 
     @classmethod
     def of(cls, error: BaseException) -> Reply:

@@ -62,19 +62,20 @@ class Session:
                 work = self._waiting.popleft()
             work()
 
-    def answer(self, verb: str, args: dict[str, Any]) -> tuple[int, bytes, Any]:
+    def answer(self, verb: str, args: dict[str, Any]) -> tuple[int, bytes, Any, int]:
         """Answer one call.
 
         Returns:
             The HTTP status, the body as JSON, and where a journal is kept and the call acted (and
-            is no repetition) a pair: the number of the call, and a snapshot if an episode began.
+            is no repetition) a pair: the number of the call, and a snapshot if an episode began;
+            the number of the last call that acted.
         """
         acts = verb in _ACTS
         try:
             if acts and (again := self._repeated(args.get("seq"))) is not None:
-                return *again, None
+                return *again, None, self.sequence
         except OutOfStep as error:
-            return *_failed(error), None
+            return *_failed(error), None, self.sequence
         snapshot = None
         try:
             answer = _VERBS[verb](self, args)
@@ -84,10 +85,11 @@ class Session:
         except Exception as error:
             status, body = self._fault(error)
         if not acts:
-            return status, body, None
+            return status, body, None, self.sequence
         self.sequence += 1
         self._last = (status, body)
-        return status, body, (self.sequence, snapshot) if self._journalled else None
+        point = (self.sequence, snapshot) if self._journalled else None
+        return status, body, point, self.sequence
 
     def twin(self) -> tuple[Session, dict[str, Any], Any]:
         """Return a session at the same moment, what it sees, and a snapshot where one is kept.

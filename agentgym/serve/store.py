@@ -187,7 +187,7 @@ class SessionStore:
             TooSlow: if the environment takes longer than a call may.
         """
         answer = await self._calls.one(entry, verb, args)
-        return Reply(answer.status, answer.body)
+        return Reply(answer.status, answer.body, answer.seq)
 
     async def steps(
         self, items: Sequence[tuple[str, dict[str, Any]]], owner: str = ""

@@ -42,15 +42,17 @@ class Answer(NamedTuple):
     Attributes:
         number: of the call.
         status: 200, or the HTTP status of a problem.
-        body: JSON; of a batched step a list of (status, body).
+        body: JSON; of a batched step a list of (status, body, seq).
         point: where the front keeps a journal and the call acted: its number, and a snapshot to
             play on from if it began an episode.
+        seq: the number of the session's last call that acted; None where no session answered.
     """
 
     number: int
     status: int
     body: Any
     point: Any = None
+    seq: int | None = None
 
 
 def pack(message: tuple[Any, ...]) -> bytes:

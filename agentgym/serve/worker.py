@@ -172,14 +172,14 @@ class Worker:
         in this one until it takes too long.
         """
         items = call.args["items"]
-        answers: list[tuple[int, bytes] | None] = [None] * len(items)
+        answers: list[tuple[int, bytes, int | None] | None] = [None] * len(items)
         finished = threading.Event()
         left = _Countdown(len(items), finished.set)
         lines = []
         for i, (session_id, args) in enumerate(items):
             session = self._sessions.get(session_id)
             if session is None:
-                answers[i] = _unknown(session_id)
+                answers[i] = *_unknown(session_id), None
                 left.one()
             elif session.push(_one_of(answers, i, session, args, left)):
                 lines.append(session)
@@ -226,7 +226,7 @@ class _Countdown:
 
 
 def _one_of(
-    answers: list[tuple[int, bytes] | None],
+    answers: list[tuple[int, bytes, int | None] | None],
     i: int,
     session: Session,
     args: dict[str, Any],
@@ -234,10 +234,11 @@ def _one_of(
 ) -> Callable[[], None]:
     def play() -> None:
         try:
-            answers[i] = session.answer("step", args)[:2]
+            status, body, _, seq = session.answer("step", args)
+            answers[i] = status, body, seq
         except BaseException as error:
             problem = Problem.of(RuntimeError(told(error)))
-            answers[i] = problem.status, problem.to_json()
+            answers[i] = problem.status, problem.to_json(), None
             raise
         finally:
             left.one()
