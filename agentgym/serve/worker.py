@@ -138,10 +138,11 @@ class Worker:
                 "name": env.name,
                 "title": env.title,
                 "edition": env.edition,
-                "editions": {n: e.about for n, e in env.editions.items()},
+                "editions": {n: asdict(e) for n, e in env.editions.items()},
                 "instructions": env.instructions,
                 "commands": [_command(c) for c in env.commands],
                 "max_rounds": env.max_rounds,
+                "max_action_length": env.max_action_length,
                 "multiline_actions": env.multiline_actions,
                 "render_modes": env.metadata["render_modes"],
                 "tasks": env.tasks.sizes,
@@ -159,10 +160,10 @@ class Worker:
             tasks = [
                 {"id": t.id, "index": t.index, "split": t.split, "kind": t.kind} for t in env.tasks
             ]
-            version, digest = env.tasks.version, env.tasks.digest
+            version, digest, note = env.tasks.version, env.tasks.digest, env.tasks.note
         finally:
             env.close()
-        answer = {"version": version, "digest": digest, "tasks": tasks}
+        answer = {"version": version, "digest": digest, "note": note, "tasks": tasks}
         return Answer(call.number, 200, encode(answer))
 
     def _steps(self, call: Call) -> Answer:
