@@ -5,14 +5,20 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from agentgym.serve import api
+from agentgym.core.extras import installed
+from agentgym.serve.api import Api
+from agentgym.serve.operations import operations, routes
 from agentgym.serve.settings import ServeSettings
 from agentgym.serve.store import SessionStore
+
+DIALECTS = ("agentgym", "agentevolver", "openenv")
+"""The protocols of others, each a module of `dialects`, served under its name."""
 
 
 def create_app(settings: ServeSettings | None = None) -> FastAPI:
@@ -37,5 +43,9 @@ def create_app(settings: ServeSettings | None = None) -> FastAPI:
 
     app = FastAPI(title="agentgym", lifespan=lifespan)
     app.state.store = store
-    app.include_router(api.router(store))
+    app.router.routes[:0] = routes(operations(Api(store)))
+    for name in DIALECTS:
+        module = f"agentgym.serve.dialects.{name}"
+        if installed(module):
+            app.include_router(importlib.import_module(module).router(store), prefix=f"/{name}")
     return app

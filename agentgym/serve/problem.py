@@ -62,8 +62,20 @@ class Unauthorized(AgentGymError):
     """The request did not show the server's token."""
 
 
+class Forbidden(AgentGymError):
+    """Whoever runs the server does not allow this."""
+
+
 class TooLarge(AgentGymError):
     """A request is larger than the server takes."""
+
+
+class NoSuchRoute(AgentGymError):
+    """The server has nothing under this path, or not for this method."""
+
+
+class ServerFault(AgentGymError):
+    """The server itself failed; its log says more."""
 
 
 _STATUS: dict[type[BaseException], int] = {
@@ -78,7 +90,10 @@ _STATUS: dict[type[BaseException], int] = {
     TooSlow: 504,
     WorkerFailed: 502,
     EnvironmentFault: 500,
+    ServerFault: 500,
     Unauthorized: 401,
+    Forbidden: 403,
+    NoSuchRoute: 404,
     TooLarge: 413,
     BadRequest: 400,
     AgentGymError: 422,
