@@ -131,21 +131,25 @@ class ChatTemplate:
                 raise RewritesHistory(_rewritten(i, prompt, whole))
         ids = self._tokens(whole)
         heads = {i: self._tokens(prompt) for i, prompt in prompts.items()}
-        if any(ids[: len(head)] != head for head in heads.values()):
-            # A token spans the border of a prompt and its reply, which sampling never gives:
-            # write the parts one by one, as the policy reads and writes them.
+        # Where a token spans the border of a prompt and its reply, which sampling never gives, the
+        # parts are written one by one, as the policy reads and writes them.
+        merged = any(ids[: len(head)] != head for head in heads.values())
+        if merged:
             ids, starts = self._piecewise(prompts, whole)
-            marked = None
         else:
             starts = {i: len(head) for i, head in heads.items()}
-            marked = self._marked(messages, replies) if self.tagged else None
+        marked = self._marked(messages, replies) if self.tagged and not merged else None
         spans = []
         for i, start in starts.items():
+            alone = self._render(messages[: i + 1])
+            reply = self._tokens(alone[len(prompts[i]) :] if merged else alone)
+            reply = reply if merged else reply[start:]
+            end = start + self._end(reply)
+            if reply[: end - start] != ids[start:end]:
+                raise RewritesHistory(_rewritten(i, alone, whole))
             if marked is not None:
-                begin, end = max(start, marked[i][0]), marked[i][1]
-            else:
-                begin, end = start, self._end(ids, start, self._most(messages, i, whole))
-            spans.append(Span(begin, end, i, float(weights[i])))
+                start, end = max(start, marked[i][0]), marked[i][1]
+            spans.append(Span(start, end, i, float(weights[i])))
         return Encoded(tuple(ids), tuple(spans))
 
     def encode_turns(self, messages: Messages, weights: Sequence[float]) -> Iterator[Encoded]:
@@ -201,24 +205,21 @@ class ChatTemplate:
             found[i] = start, end + (not inside and end < len(ids) and ids[end] in stops)
         return found
 
-    def _most(self, messages: Messages, reply: int, whole: str) -> int:
-        """Return a token's place by which a reply has ended, in a template without tags."""
-        upto = whole[: _alike(self._render(messages[: reply + 1]), whole)]
-        # A border within a token may cost or add one; a token that ends a turn is never cut.
-        return len(self._tokens(upto)) + 1
+    def _end(self, reply: Sequence[int]) -> int:
+        """Return how many tokens a reply has, with the one that ends it.
 
-    def _end(self, ids: Sequence[int], start: int, most: int) -> int:
-        """Return one past the token that ends the reply which begins at `start`."""
-        reply = list(ids[start:most])
-        for end, token in enumerate(reply, start + 1):
+        Args:
+            reply: the tokens from the reply's first on, and what the template writes after it.
+        """
+        for count, token in enumerate(reply, 1):
             if token in self._stops:
-                return end
-        for end in range(start + len(reply), start, -1):
-            if ids[end - 1] in self._special:
-                return end
+                return count
+        for count in range(len(reply), 0, -1):
+            if reply[count - 1] in self._special:
+                return count
         raise InvalidConfig(
             "the chat template ends a reply with no special token, so a model could not learn to "
-            f"stop: {self.tokenizer.decode(reply)[-80:]!r}. Give a template that does with "
+            f"stop: {self.tokenizer.decode(list(reply))[-80:]!r}. Give a template that does with "
             "model.chat_template=FILE."
         )
 
@@ -284,11 +285,11 @@ def _alike(a: str, b: str) -> int:
     )
 
 
-def _rewritten(message: int, prompt: str, whole: str) -> str:
-    at = _alike(prompt, whole)
+def _rewritten(message: int, part: str, whole: str) -> str:
+    at = _alike(part, whole)
     return (
-        f"the chat template rewrites history: the prompt of message {message} has "
-        f"{prompt[at : at + 60]!r} where the whole conversation has {whole[at : at + 60]!r}. One "
-        "sequence cannot stand for every turn then. Train on an example a turn (data.per_turn="
+        f"the chat template rewrites history: up to message {message} a conversation has "
+        f"{part[at : at + 60]!r} where the whole one has {whole[at : at + 60]!r}. "
+        "One sequence cannot stand for every turn then. Train on an example a turn (data.per_turn="
         "true), or give a template that leaves earlier turns alone (model.chat_template=FILE)."
     )

@@ -55,7 +55,8 @@ class Journal:
     ) -> None:
         self.path = folder / CURVE
         self.say: Say = say if main else silent
-        self._main, self._writer = main, None
+        self._main = main
+        self._writer: Any = None
         if tensorboard:
             for module in ("tensorboard", "torch"):
                 require(module, "A curve for TensorBoard (tensorboard: true)", "train")

@@ -116,7 +116,7 @@ class WeightedSFT(SFTTrainer):  # type: ignore[misc]
         return (loss, outputs) if return_outputs else loss
 
 
-class GroupedSampler(torch.utils.data.Sampler[int]):
+class GroupedSampler(torch.utils.data.Sampler[int]):  # type: ignore[misc]
     """Shuffles sequences so that those of a batch are of like length.
 
     The order follows from the seed and the epoch alone, so a run taken up again meets the same
