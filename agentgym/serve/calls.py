@@ -149,6 +149,7 @@ class Calls:
         if entry.worker is not worker:  # somebody else's call has seen to it
             return
         if entry not in self._table:
+            self._table.find(entry.id, entry.owner)  # knows why
             raise gone(error)
         await asyncio.shield(entry.reviving or self._revive(entry, str(error)))
 

@@ -18,7 +18,7 @@ from gymnasium.error import ResetNeeded
 from agentgym.core import TextEnv
 from agentgym.core.errors import AgentGymError
 from agentgym.core.expert import Expert
-from agentgym.serve.problem import OutOfStep, Problem
+from agentgym.serve.problem import OutOfStep, Problem, SessionLost
 from agentgym.serve.wire import encode
 
 Work = Callable[[], None]
@@ -42,6 +42,7 @@ class Session:
         self._waiting: deque[Work] = deque()
         self._lock = threading.Lock()
         self._running = False
+        self._closed = False
 
     def push(self, work: Work) -> bool:
         """Put work in line; return whether the caller must see to it that the line is drained."""
@@ -78,6 +79,8 @@ class Session:
             return *_failed(error), None, self.sequence
         snapshot = None
         try:
+            if self._closed:
+                raise SessionLost("this session is gone: it was closed. Create another one.")
             answer = _VERBS[verb](self, args)
             status, body = 200, encode(answer)
             if self._journalled and verb in ("reset", "restore"):
@@ -107,8 +110,12 @@ class Session:
         self.sequence, self._last = sequence, last
 
     def close(self) -> None:
-        """Close the environment."""
-        self.env.close()
+        """Close the environment and let go of it; calls still in line are told so."""
+        if not self._closed:
+            self._closed = True
+            self.env.close()
+            self._now = self._expert = None
+            del self.env
 
     def _repeated(self, seq: int | None) -> tuple[int, bytes] | None:
         if seq is None or seq == self.sequence + 1:
@@ -121,7 +128,7 @@ class Session:
         )
 
     def _fault(self, error: Exception) -> tuple[int, bytes]:
-        if not isinstance(error, AgentGymError | ResetNeeded):
+        if not isinstance(error, AgentGymError | ResetNeeded) and not self._closed:
             self.env.task = None  # whatever state it is in, only a reset leads out of it
         return _failed(error)
 

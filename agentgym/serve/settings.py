@@ -39,7 +39,8 @@ class ServeSettings:
         experts: whether clients may ask the expert for a move.
         options: further environment options clients may set (see `OPTIONS`).
         defaults: options by environment id that hold where the client sets none.
-        environments: ids that are served; empty for all that are installed.
+        environments: names of those that are served ("WebShop", "my_package:MyEnv-v0"); empty for
+            all of the suite that are installed.
         max_body: bytes of a request's body.
         max_batch: sessions in one batched step.
         token: what clients must show, or None.

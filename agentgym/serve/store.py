@@ -87,10 +87,14 @@ class SessionStore:
     # Environments.
 
     def cards(self) -> tuple[EnvCard, ...]:
-        """Return the environments that are served: those installed, or those of the settings."""
-        wanted = {registry.resolve_id(name) for name in self.settings.environments}
-        cards = registry.cards()
-        return tuple(c for c in cards if (c.id in wanted if wanted else c.installed))
+        """Return the environments that are served: those installed, or those of the settings.
+
+        Raises:
+            UnknownEnvironment: if the settings name one that is not registered.
+        """
+        if not self.settings.environments:
+            return tuple(card for card in registry.cards() if card.installed)
+        return tuple(_card(name) for name in dict.fromkeys(self.settings.environments))
 
     def card(self, name: str) -> EnvCard:
         """Return the card of an environment that is served, by id or short name.
@@ -346,6 +350,15 @@ class SessionStore:
         gauge("agentgym_workers", "Worker processes.", lambda: len(self.workers))
         about = "Memory of the worker processes and their children."
         gauge("agentgym_workers_resident_bytes", about, lambda: self._fleet.memory)
+
+
+def _card(name: str) -> EnvCard:
+    """Return the card of a built-in environment, or make one for somebody's own."""
+    env_id = registry.portable_id(name)
+    for card in registry.cards():
+        if card.id == env_id:
+            return card
+    return EnvCard(env_id, "", "")
 
 
 def _new_id() -> str:

@@ -1,8 +1,7 @@
 """A worker process: the sessions of one environment id.
 
 It reads calls from its socket in one thread and answers them in others, so that a session whose
-environment takes its time keeps none waiting but itself. A thread is started for a call when no
-other is free.
+environment takes its time keeps none waiting but itself.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -22,11 +20,11 @@ from agentgym.core import registry
 from agentgym.core.call import CallCommand
 from agentgym.core.command import Command
 from agentgym.core.errors import told
+from agentgym.serve.lanes import Lanes
 from agentgym.serve.problem import Problem, UnknownSession
 from agentgym.serve.session import Session
 from agentgym.serve.wire import HEAD, Answer, Call, encode, pack, unpack
 
-_THREADS = 512
 _TOGETHER = 0.1  # seconds of a batch in one thread; what takes longer gets threads
 _LEAVE = 5.0  # seconds the environments have to close when the worker ends
 
@@ -53,7 +51,7 @@ class Worker:
     def __init__(self, end: socket.socket, env_id: str, *, journalled: bool) -> None:
         self._end, self._env_id, self._journalled = end, env_id, journalled
         self._sessions: dict[str, Session] = {}
-        self._threads = ThreadPoolExecutor(_THREADS, "session")
+        self._threads = Lanes(few=4, most=512)
         self._writing = threading.Lock()
 
     def run(self) -> None:

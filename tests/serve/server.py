@@ -22,7 +22,8 @@ def serving(settings: ServeSettings | None = None) -> Iterator[str]:
     thread.start()
     deadline = time.monotonic() + 60
     while not server.started:
-        assert thread.is_alive() and time.monotonic() < deadline, "the server did not start"
+        assert thread.is_alive(), "the server did not start"
+        assert time.monotonic() < deadline, "the server takes too long to start"
         time.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
