@@ -1,5 +1,6 @@
 """The contract every environment keeps; it knows no environment, agent or trainer."""
 
+import agentgym.core.memory  # noqa: F401  (lets Gymnasium's AsyncVectorEnv share text)
 from agentgym.core.call import Call, CallCommand, read_call, write_call
 from agentgym.core.command import Command, Param, grammar, match_call
 from agentgym.core.data import cache_root, data_root, find_data, find_eval_ids
@@ -24,7 +25,6 @@ from agentgym.core.registry import (
 from agentgym.core.space import UnicodeText
 from agentgym.core.task import SPLITS, Task, TaskSet
 from agentgym.core.text import shorten
-from agentgym.core.vector import TextVectorEnv, WorkerLost, make_vector
 
 __all__ = [
     "SPLITS",
@@ -43,9 +43,7 @@ __all__ = [
     "Task",
     "TaskSet",
     "TextEnv",
-    "TextVectorEnv",
     "UnicodeText",
-    "WorkerLost",
     "cache_root",
     "cards",
     "data_root",
@@ -56,7 +54,6 @@ __all__ = [
     "installed",
     "load_tasks",
     "make",
-    "make_vector",
     "match_call",
     "portable_id",
     "read_call",

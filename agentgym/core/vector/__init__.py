@@ -1,9 +1,8 @@
 """Vectors: many environments stepped by one call, in this process or over several.
 
-Importing this package also teaches Gymnasium's own `AsyncVectorEnv` to share text.
+Nothing of it is imported until a vector is made.
 """
 
-import agentgym.core.vector.memory  # noqa: F401  (registers the text space with Gymnasium)
 from agentgym.core.vector.entry import make_vector
 from agentgym.core.vector.env import TextVectorEnv
 from agentgym.core.vector.infos import batch_infos

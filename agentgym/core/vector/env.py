@@ -251,8 +251,8 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str | None], NDArray[Any]]):
         """The seed of each environment's `np_random`."""
         return self.get_attr("np_random_seed")
 
-    @property
-    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override,misc]
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """Each environment's generator; a copy, where it lies in a worker process."""
         return self.get_attr("np_random")
 

@@ -17,6 +17,10 @@ from agentgym.core.vector.journal import Journal
 from agentgym.core.vector.worker import Gone, Worker, WorkerLost
 
 _CLOSING_SECONDS = 10.0
+_ADVICE = (
+    'The next reset of them starts another; on_worker_death="restart" would start it at once and '
+    "play their episodes up to where they were"
+)
 
 
 class WorkerPool:
@@ -131,7 +135,7 @@ class WorkerPool:
     ) -> list[Answer]:
         """Answer a round for a worker that was lost in it, or before."""
         self._drop(number, reason)
-        lost = WorkerLost(self._shares[number], reason)
+        lost = WorkerLost(self._shares[number], reason, "" if self._restart else _ADVICE)
         if self._restart and not known:
             try:
                 self._revive(number)

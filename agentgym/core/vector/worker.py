@@ -34,19 +34,18 @@ class WorkerLost(AgentGymError):
     Args:
         environments: the indices of the environments.
         reason: what happened to the process.
+        advice: what to do about it, a sentence.
     """
 
-    def __init__(self, environments: Iterable[int], reason: str) -> None:
-        self.environments, self.reason = tuple(environments), reason
+    def __init__(self, environments: Iterable[int], reason: str, advice: str = "") -> None:
+        self.environments, self.reason, self.advice = tuple(environments), reason, advice
         which = ", ".join(map(str, self.environments))
         super().__init__(
-            f"the worker process that held environments {which} {reason}. The next reset of them "
-            'starts another; on_worker_death="restart" starts it at once and plays their episodes '
-            "up to where they were"
+            f"the worker process of environments {which} {reason}{'. ' if advice else ''}{advice}"
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), (self.environments, self.reason))
+        return (type(self), (self.environments, self.reason, self.advice))
 
 
 class EnvironmentFailed(AgentGymError):
