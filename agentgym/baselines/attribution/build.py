@@ -18,6 +18,10 @@ from agentgym.core.errors import InvalidConfig
 
 Method = Literal["llm", "counterfactual", "monte_carlo"]
 
+OUR_MODELS = ("openai", "hf", "llamacpp", "vllm")
+JUDGING: dict[str, Any] = {"temperature": 0.0, "max_tokens": 8192}
+"""How AgentEvolver's judge is asked; a model class of one's own has options of its own."""
+
 
 class AttributionConfig(BaseModel):
     """Which attributor, and how.
@@ -27,7 +31,8 @@ class AttributionConfig(BaseModel):
         recorded: "replay": whose answers are on record.
         cache: file of recorded answers; "replay" needs it, the others add to it where it is given.
         model: "llm": the judge, as agents are written ("openai:qwen-max").
-        model_options: "llm": its options; temperature 0 and 8192 tokens unless they say otherwise.
+        model_options: "llm": its options; agentgym's own models get temperature 0 and 8192 tokens
+            unless these say otherwise.
         limits: "llm": what may be asked.
         replace: "counterfactual": what takes a step's place.
         alternatives: "counterfactual": how many sampled actions.
@@ -86,8 +91,9 @@ def _build(method: Method, config: AttributionConfig, replay: bool) -> Attributo
         return MonteCarloAttributor(
             config.policy, rollouts=config.rollouts, horizon=config.horizon, seed=config.seed
         )
-    options: dict[str, Any] = {"temperature": 0.0, "max_tokens": 8192, **config.model_options}
-    if replay and config.model.startswith("openai:"):
+    kind = config.model.partition(":")[0]
+    options = {**(JUDGING if kind in OUR_MODELS else {}), **config.model_options}
+    if replay and kind == "openai":
         options["api_key_env"] = ""  # nothing is asked
     agent = build_agent(config.model, **options)
     if not isinstance(agent, ChatAgent):
