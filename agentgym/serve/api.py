@@ -17,16 +17,16 @@ from starlette.responses import Response
 
 from agentgym.core.errors import InvalidConfig, UnknownSplit
 from agentgym.core.task import SPLITS
-from agentgym.serve.endpoint import Json
+from agentgym.serve.endpoint import Handler, Json
 from agentgym.serve.entry import Entry, Reply
-from agentgym.serve.fields import Fields, body_of, json_of, parse, query_number, require_shallow
+from agentgym.serve.fields import Fields, json_of, query_number, require_shallow
 from agentgym.serve.problem import BadRequest, Forbidden, OutOfStep
 from agentgym.serve.settings import OPTIONS
 from agentgym.serve.store import SessionStore
+from agentgym.serve.verbs import RESET, VERBS, arguments, episode
 from agentgym.serve.wire import decode, encode
 
-_STEP = ("action", "seq")
-_RESET = ("seed", "task_id", "split", "seq")
+_ONE = ("session", "action", "seq")
 _MOST_TASKS = 1000
 _TASK_LISTS = 16  # lists kept to be paged through
 
@@ -108,27 +108,36 @@ class Api:
 
     async def create(self, request: Request) -> Response:
         """Open a session, and begin an episode in it where the request says which."""
-        fields = Fields(await json_of(request), ("environment", "options", "key", "reset"))
+        entry, turn = await self.open(await json_of(request))
+        request.scope["entry"] = entry
+        return Json.of(turn) if turn and not turn.ok else self._opened(entry, turn)
+
+    async def open(self, values: Any) -> tuple[Entry, Reply | None]:
+        """Open a session as a request asks for it.
+
+        Returns:
+            The session, and what its first episode began with, where one was asked for; if that is
+            an error, the session is closed.
+        """
+        fields = Fields(values, ("environment", "options", "key", "reset"))
         name, options = fields.text("environment"), fields.object("options")
         key, reset = fields.name("key"), fields.object("reset")
-        arguments = None if reset is None else _reset(Fields(reset, _RESET[:3]))
+        which = None if reset is None else episode(Fields(reset, RESET))
         entry = await self._store.create(name, options, key=key)
         self._store.find(entry.id)  # a key may lead to a session that is gone
         if entry.env_id != self._store.card(name).id:
             raise InvalidConfig(f"the key {key!r} has been used for a session of {entry.env_id}")
-        if arguments is None:
-            return self._opened(entry)
+        if which is None:
+            return entry, None
         try:
             # Its number makes a repeated request harmless: what has begun is not begun again.
-            turn = await self._store.call(entry, "reset", **arguments, seq=1)
+            turn = await self._store.call(entry, "reset", **which, seq=1)
         except BaseException:
             await self._store.close(entry)
             raise
-        if not turn.ok:
-            if not _is_out_of_step(turn):
-                await self._store.close(entry)
-            return Json.of(turn)
-        return self._opened(entry, turn)
+        if not turn.ok and not _is_out_of_step(turn):
+            await self._store.close(entry)
+        return entry, turn
 
     async def session(self, request: Request) -> Response:
         """Say what a session is."""
@@ -146,12 +155,15 @@ class Api:
         return self._opened(twin, turn) if turn.ok else Json.of(turn)
 
     def _opened(self, entry: Entry, turn: Reply | None = None) -> Response:
-        told = encode(self._told(entry))
-        # The worker's JSON is put in as it is.
-        told = told[:-1] + b',"turn":' + (turn.body if turn else b"null") + b"}"
         location = (b"location", b"/v1/sessions/" + entry.id.encode())
         seq = (turn and turn.seq) or 0
-        return Json(told, 201, seq, (location,))
+        return Json(self.opened(entry, turn), 201, seq, (location,))
+
+    def opened(self, entry: Entry, turn: Reply | None) -> bytes:
+        """Return what is told of a session that has been opened."""
+        told = encode(self._told(entry))
+        # The worker's JSON is put in as it is.
+        return told[:-1] + b',"turn":' + (turn.body if turn else b"null") + b"}"
 
     def _told(self, entry: Entry) -> dict[str, Any]:
         known = (*OPTIONS, *self._store.settings.options)
@@ -163,23 +175,39 @@ class Api:
         }
 
     def _entry(self, request: Request) -> Entry:
-        """Return the session of the path; the log learns of which environment it is."""
+        """Return the session of the path; the log learns of it."""
         entry = self._store.find(request.path_params["session"])
-        request.scope["environment"] = entry.env_id
+        request.scope["entry"] = entry
         return entry
 
     # Calls on a session.
 
-    async def step(self, request: Request) -> Response:
-        """Play an action."""
-        entry = self._entry(request)
-        fields = Fields(parse(await body_of(request)), _STEP)
-        action, seq = fields.text("action"), fields.number("seq", 1)
-        return Json.of(await self._store.call(entry, "step", action=action, seq=seq))
+    def call(self, verb: str) -> Handler:
+        """Return the handler of a call on a session."""
+
+        async def handler(request: Request) -> Response:
+            entry = self._entry(request)
+            return Json.of(await self.play(entry, verb, await json_of(request)))
+
+        handler.__doc__ = VERBS[verb].about
+        return handler
+
+    async def play(self, entry: Entry, verb: str, values: Any) -> Reply:
+        """Make a call on a session.
+
+        Args:
+            entry: the session.
+            verb: one of `VERBS`.
+            values: the fields it was given.
+        """
+        given = arguments(verb, values)
+        if verb == "expert" and not self._store.settings.experts:
+            raise Forbidden("whoever runs this server has its experts give no advice")
+        return await self._store.call(entry, verb, **given)
 
     async def steps(self, request: Request) -> Response:
         """Play an action in each of many sessions."""
-        found = parse(await body_of(request))
+        found = await json_of(request)
         if not isinstance(found, list):
             raise BadRequest('a list of {"session", "action", "seq"} is wanted')
         items = []
@@ -193,71 +221,6 @@ class Api:
         replies = await self._store.steps(items)
         parts = [_part(name, reply) for (name, _), reply in zip(items, replies, strict=True)]
         return Json(b"[" + b",".join(parts) + b"]")
-
-    async def reset(self, request: Request) -> Response:
-        """Begin an episode."""
-        entry = self._entry(request)
-        fields = Fields(await json_of(request), _RESET)
-        seq = fields.number("seq", 1)
-        return Json.of(await self._store.call(entry, "reset", **_reset(fields), seq=seq))
-
-    async def forfeit(self, request: Request) -> Response:
-        """Spend a round without acting."""
-        entry = self._entry(request)
-        fields = Fields(await json_of(request), ("message", "seq"))
-        message, seq = fields.text("message"), fields.number("seq", 1)
-        return Json.of(await self._store.call(entry, "forfeit", message=message, seq=seq))
-
-    async def restore(self, request: Request) -> Response:
-        """Return to a snapshot."""
-        entry = self._entry(request)
-        fields = Fields(await json_of(request), ("state", "seq"))
-        state, seq = fields.object("state"), fields.number("seq", 1)
-        if state is None:
-            raise BadRequest("the field 'state' is missing; it must be a snapshot")
-        return Json.of(await self._store.call(entry, "restore", state=state, seq=seq))
-
-    async def observe(self, request: Request) -> Response:
-        """Give the last answer of the episode again."""
-        return await self._plain(request, "observe")
-
-    async def state(self, request: Request) -> Response:
-        """Take a snapshot."""
-        return await self._plain(request, "state")
-
-    async def render(self, request: Request) -> Response:
-        """Show the present state."""
-        return await self._plain(request, "render")
-
-    async def expert(self, request: Request) -> Response:
-        """Ask the expert for a move."""
-        entry = self._entry(request)
-        fresh = Fields(await json_of(request), ("fresh",)).flag("fresh")
-        if not self._store.settings.experts:
-            raise Forbidden("this server gives no advice: it was started with --no-experts")
-        return Json.of(await self._store.call(entry, "expert", fresh=fresh))
-
-    async def sample(self, request: Request) -> Response:
-        """Draw a random action that makes sense here."""
-        entry = self._entry(request)
-        seed = Fields(await json_of(request), ("seed",)).number("seed")
-        return Json.of(await self._store.call(entry, "sample", seed=seed or 0))
-
-    async def _plain(self, request: Request, verb: str) -> Response:
-        entry = self._entry(request)
-        Fields(await json_of(request), ())
-        return Json.of(await self._store.call(entry, verb))
-
-
-_ONE = ("session", "action", "seq")
-
-
-def _reset(fields: Fields) -> dict[str, Any]:
-    return {
-        "seed": fields.number("seed"),
-        "task_id": fields.name("task_id"),
-        "split": fields.name("split"),
-    }
 
 
 def _part(session: str, reply: Reply) -> bytes:

@@ -67,15 +67,29 @@ def problem_response(problem: Problem) -> Json:
     return Json(problem.to_json(), problem.status, headers=tuple(headers))
 
 
+async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
+    """Answer a request, or what would have become a WebSocket, with a problem."""
+    response = problem_response(Problem.of(error))
+    if scope["type"] == "http":
+        await response(scope, receive, send)
+    elif "websocket.http.response" in scope.get("extensions", {}):
+        start = {"type": "websocket.http.response.start", "status": response.status_code}
+        await send({**start, "headers": response.raw_headers})
+        await send({"type": "websocket.http.response.body", "body": response.body})
+    else:
+        await send({"type": "websocket.close", "code": 1008, "reason": str(error)[:60]})
+
+
 class Endpoint:
     """An ASGI application that answers with what a handler returns.
 
     Args:
         handler: takes the request.
+        path: the route, for the log.
     """
 
-    def __init__(self, handler: Handler) -> None:
-        self._handler = handler
+    def __init__(self, handler: Handler, path: str) -> None:
+        self._handler, self.path = handler, path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

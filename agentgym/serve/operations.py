@@ -65,10 +65,10 @@ def operations(api: Api) -> tuple[Operation, ...]:
     one = "/v1/sessions/{session}"
 
     def call(
-        verb: str, handler: Handler, answers: type[Any], asks: type[Any] | None = None, **more: Any
+        verb: str, answers: type[Any], asks: type[Any] | None = None, **more: Any
     ) -> Operation:
         return Operation(
-            "POST", f"{one}/{verb}", handler, "Playing", asks, answers, errors=_PLAYS, **more
+            "POST", f"{one}/{verb}", api.call(verb), "Playing", asks, answers, errors=_PLAYS, **more
         )
 
     def step(**more: Any) -> dict[str, Any]:
@@ -76,13 +76,13 @@ def operations(api: Api) -> tuple[Operation, ...]:
 
     turn = schema.Turn
     return (
-        call("step", api.step, turn, schema.StepRequest, **step(action="inventory", seq=2)),
+        call("step", turn, schema.StepRequest, **step(action="inventory", seq=2)),
         Operation(
             "POST", "/v1/steps", api.steps, "Playing", schema.BatchStep, schema.BatchAnswer,
             many=True, required=True, errors=(413,),
             example=[{"session": "SESSION", "action": "inventory"}],
         ),
-        call("reset", api.reset, turn, schema.ResetRequest, example={"task_id": "textcraft_12"}),
+        call("reset", turn, schema.ResetRequest, example={"task_id": "textcraft_12"}),
         Operation(
             "POST", "/v1/sessions", api.create, "Sessions", schema.CreateRequest,
             schema.OpenedSession, status=201, required=True,
@@ -95,14 +95,14 @@ def operations(api: Api) -> tuple[Operation, ...]:
             "POST", f"{one}/fork", api.fork, "Sessions", None, schema.OpenedSession, status=201,
             errors=(409, 500, 503, *_GONE),
         ),
-        call("observe", api.observe, turn),
-        call("forfeit", api.forfeit, turn, schema.ForfeitRequest,
+        call("observe", turn),
+        call("forfeit", turn, schema.ForfeitRequest,
              **step(message="No action was found in your reply.")),
-        call("state", api.state, schema.State),
-        call("restore", api.restore, turn, schema.RestoreRequest, **step(state={})),
-        call("render", api.render, schema.Rendered),
-        call("expert", api.expert, schema.Advice, schema.ExpertRequest, example={}),
-        call("sample", api.sample, schema.Drawn, schema.SampleRequest, example={"seed": 1}),
+        call("state", schema.State),
+        call("restore", turn, schema.RestoreRequest, **step(state={})),
+        call("render", schema.Rendered),
+        call("expert", schema.Advice, schema.ExpertRequest, example={}),
+        call("sample", schema.Drawn, schema.SampleRequest, example={"seed": 1}),
         Operation(
             "GET", "/v1/environments", api.environments, "Environments",
             answers=schema.Environments,
@@ -127,4 +127,4 @@ def operations(api: Api) -> tuple[Operation, ...]:
 
 def routes(table: tuple[Operation, ...]) -> list[BaseRoute]:
     """Return the routes of the operations."""
-    return [Route(o.path, Endpoint(o.handler), methods=[o.method]) for o in table]
+    return [Route(o.path, Endpoint(o.handler, o.path), methods=[o.method]) for o in table]
