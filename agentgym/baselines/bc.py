@@ -19,7 +19,14 @@ from typing import Any
 from pydantic import Field
 
 from agentgym.baselines.checkpoints import RESULT, finish, finished, is_main, wait_for
-from agentgym.baselines.config import CONFIG_FILE, RunConfig, save_config
+from agentgym.baselines.config import (
+    CONFIG_FILE,
+    SCRATCH,
+    ModelConfig,
+    OptimConfig,
+    RunConfig,
+    save_config,
+)
 from agentgym.baselines.examples import (
     DataConfig,
     Example,
@@ -30,10 +37,14 @@ from agentgym.baselines.examples import (
 )
 from agentgym.baselines.plan import plan_data, plan_learning
 from agentgym.baselines.progress import Journal, Say, to_stderr
+from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.store import write_atomic
 
 MODEL = "model"
 DATA = "data.json"
+
+
+BASE = "base"
 
 
 class BCConfig(RunConfig):
@@ -44,6 +55,22 @@ class BCConfig(RunConfig):
     """
 
     data: DataConfig = Field(default_factory=DataConfig)
+
+    @property
+    def clones(self) -> bool:
+        """Whether there is anything to imitate."""
+        return bool(self.data.files or self.data.expert or self.data.chat)
+
+
+class CloningConfig(BCConfig):
+    """Settings of a trainer that improves a policy, which BC may make first.
+
+    Attributes:
+        data: the demonstrations BC learns; none where `model` is a policy already.
+        bc: how BC is optimised; None takes `optim`.
+    """
+
+    bc: OptimConfig | None = None
 
 
 def train(config: BCConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any]:
@@ -63,12 +90,7 @@ def train(config: BCConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any
     if is_main():
         save_config(config, folder)
     wait_for(folder / CONFIG_FILE)
-    done = finished(folder)
-    if done is not None:
-        say(f"{folder} is finished")
-        return done
-    examples = [example_of(source) for source in demonstrations(config.data, seed=config.seed)]
-    examples += [example for path in config.data.chat for example in chat_file(path)]
+    examples = examples_of(config.data, seed=config.seed)
     return learn(examples, config, folder, say, per_turn=config.data.per_turn)
 
 
@@ -80,7 +102,7 @@ def learn(
     *,
     per_turn: bool = False,
 ) -> dict[str, Any]:
-    """Train a model on examples, save it and evaluate it.
+    """Train a model on examples, save it and evaluate it; what is finished is not done again.
 
     Args:
         examples: what is learned, with their weights.
@@ -92,6 +114,10 @@ def learn(
     Returns:
         Steps, loss, seconds, what became of the examples, and the evaluation.
     """
+    done = finished(folder)
+    if done is not None:
+        say(f"{folder} is finished")
+        return done
     from agentgym.baselines.chat import ChatTemplate, texts_of
     from agentgym.baselines.evaluate import evaluate_policy
     from agentgym.baselines.model import load_policy, save_policy
@@ -120,6 +146,59 @@ def learn(
     journal.close()
     wait_for(folder / RESULT)
     return result
+
+
+def clone_first(config: CloningConfig, folder: Path, say: Say = to_stderr) -> ModelConfig:
+    """Return the policy a trainer begins with: `model` as it is, or what BC makes of it.
+
+    Args:
+        config: the trainer's settings; BC comes first where `data` names demonstrations.
+        folder: the run's folder; BC's run is `bc` within it.
+        say: takes lines of progress.
+
+    Raises:
+        InvalidConfig: if the model is one from scratch and there is nothing to clone.
+    """
+    if not config.clones:
+        if config.model.name == SCRATCH:
+            raise InvalidConfig(
+                "a model from scratch plays nothing yet: name a policy (model.name=FOLDER, such as "
+                "the model/ of a BC run), or what to clone first (data.expert, data.files)"
+            )
+        return config.model
+    examples = examples_of(config.data, seed=config.seed)
+    base = base_model(config, examples, folder)
+    say("behavioural cloning first")
+    stage = config.model_copy(update={"model": base, "optim": config.bc or config.optim})
+    learn(examples, stage, folder / "bc", say, per_turn=config.data.per_turn)
+    return at_folder(config.model, folder / "bc" / MODEL)
+
+
+def examples_of(config: DataConfig, *, seed: int = 0) -> list[Example]:
+    """Return everything a configuration says is to be imitated."""
+    examples = [example_of(source) for source in demonstrations(config, seed=seed)]
+    return [*examples, *(example for path in config.chat for example in chat_file(path))]
+
+
+def base_model(config: RunConfig, examples: Sequence[Example], folder: Path) -> ModelConfig:
+    """Return the model several stages can begin with; one from scratch is made and kept once."""
+    if config.model.name != SCRATCH:
+        return config.model
+    place = folder / BASE
+    if is_main() and not place.exists():
+        from agentgym.baselines.chat import texts_of
+        from agentgym.baselines.model import load_policy, save_policy
+
+        plain = config.model.model_copy(update={"lora": None, "device": "cpu"})
+        texts = texts_of(example.messages for example in examples)
+        save_policy(load_policy(plain, texts, seed=config.seed), place)
+    wait_for(place)
+    return at_folder(config.model, place)
+
+
+def at_folder(model: ModelConfig, place: Path) -> ModelConfig:
+    """Return the same settings for a model that lies in a folder, with its own chat template."""
+    return model.model_copy(update={"name": str(place), "chat_template": None})
 
 
 def plan(config: BCConfig) -> list[str]:

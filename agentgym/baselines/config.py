@@ -20,6 +20,8 @@ from agentgym.core.extras import require
 from agentgym.rollout.store import write_atomic
 
 CONFIG_FILE = "config.yaml"
+SCRATCH = "scratch"
+"""The name of a model that is made and not loaded."""
 
 
 class UnknownProfile(UnknownName):
@@ -226,7 +228,7 @@ class RunConfig(Settings):
         eval: evaluation during and after training.
         log_every: optimiser steps between lines of the curve.
         save_every: optimiser steps between checkpoints; None saves none but the result.
-        keep: how many checkpoints are kept.
+        keep_checkpoints: how many checkpoints are kept.
         tensorboard: whether curves are written for TensorBoard too.
     """
 
@@ -237,7 +239,7 @@ class RunConfig(Settings):
     eval: EvalConfig = EvalConfig()
     log_every: int = Field(10, ge=1)
     save_every: int | None = Field(None, ge=1)
-    keep: int = Field(2, ge=1)
+    keep_checkpoints: int = Field(2, ge=1)
     tensorboard: bool = True
 
 
@@ -302,10 +304,7 @@ def save_config(config: Settings, folder: Path) -> None:
     """
     path = folder / CONFIG_FILE
     if path.exists():
-        yaml = require("yaml", "A configuration file", "train")
-        old = yaml.safe_load(path.read_text(encoding="utf-8"))
-        new = config.model_dump(mode="json")
-        changed = next(iter(_differences(old, new, ())), None)
+        changed = _changed(config, path)
         if changed is not None:
             key, before, after = changed
             raise InvalidConfig(
@@ -316,6 +315,19 @@ def save_config(config: Settings, folder: Path) -> None:
     if folder.exists() and any(folder.iterdir()):
         raise InvalidConfig(f"{folder} is not empty and holds no run; name another folder")
     write_atomic(path, to_yaml(config))
+
+
+def same_config(config: Settings, folder: Path) -> bool:
+    """Return whether a folder holds a run of these settings."""
+    path = folder / CONFIG_FILE
+    return path.is_file() and _changed(config, path) is None
+
+
+def _changed(config: Settings, path: Path) -> tuple[str, Any, Any] | None:
+    """Return the first setting that differs from those in a file: its name, then and now."""
+    yaml = require("yaml", "A configuration file", "train")
+    old = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return next(iter(_differences(old, config.model_dump(mode="json"), ())), None)
 
 
 def _read(baseline: str, source: str | Path) -> dict[str, Any]:

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from agentgym.agenteval.evaluate import evaluate
 from agentgym.agents.base import ChatAgent
 from agentgym.agents.hf import HFAgent
@@ -79,6 +77,8 @@ def evaluate_agent(
 @contextmanager
 def agent_of(policy: Policy, sampling: SamplingConfig) -> Iterator[HFAgent]:
     """Give the model in memory as an agent; afterwards it is as it was."""
+    import torch
+
     model = policy.model
     training = model.training
     model.eval()
@@ -89,6 +89,7 @@ def agent_of(policy: Policy, sampling: SamplingConfig) -> Iterator[HFAgent]:
         top_p=sampling.top_p,
         max_tokens=sampling.max_tokens,
         max_batch=sampling.max_batch,
+        template_options=policy.options,
         name="policy",
     )
     try:

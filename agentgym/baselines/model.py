@@ -11,8 +11,8 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,9 @@ import torch
 
 from agentgym.agents.hf_load import context_limit, end_tokens, load
 from agentgym.agents.models.convert import no_progress_bars
-from agentgym.baselines.config import LoraConfig, ModelConfig, ScratchConfig
+from agentgym.baselines.config import SCRATCH, LoraConfig, ModelConfig, ScratchConfig
 from agentgym.core.errors import InvalidConfig
 from agentgym.core.extras import require
-
-SCRATCH = "scratch"
 
 TEMPLATE = (
     "{% for m in messages %}"
@@ -47,11 +45,13 @@ class Policy:
         model: a causal language model of transformers, or of peft.
         tokenizer: its tokenizer, with a chat template and a padding token.
         name: what it was loaded from.
+        options: further variables for its chat template.
     """
 
     model: Any
     tokenizer: Any
     name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ends(self) -> frozenset[int]:
@@ -105,7 +105,7 @@ def load_policy(config: ModelConfig, texts: Iterable[str] = (), *, seed: int = 0
         tokenizer.pad_token = tokenizer.eos_token
     if config.lora is not None:
         model = add_adapter(model, config.lora, seed=seed)
-    return Policy(model, tokenizer, config.name)
+    return Policy(model, tokenizer, config.name, config.template_options)
 
 
 def _ranks() -> int:

@@ -23,7 +23,7 @@ from agentgym.baselines.examples import Row
 from agentgym.baselines.losses import aggregate
 from agentgym.baselines.model import Policy
 from agentgym.baselines.progress import Journal
-from agentgym.baselines.training import arguments, run_trainer
+from agentgym.baselines.training import arguments, calm, run_trainer
 
 
 def fit(
@@ -47,14 +47,15 @@ def make_trainer(
     )
     packed = config.optim.batching == "packed"
     collator = WeightedCollator(pad_token_id=policy.tokenizer.pad_token_id, padding_free=packed)
-    return WeightedSFT(
-        model=policy.model,
-        args=settings,
-        train_dataset=Dataset.from_list([row._asdict() for row in rows]),
-        processing_class=policy.tokenizer,
-        data_collator=collator,
-        grouped=config.optim.batching == "grouped",
-    )
+    with calm():
+        return WeightedSFT(
+            model=policy.model,
+            args=settings,
+            train_dataset=Dataset.from_list([row._asdict() for row in rows]),
+            processing_class=policy.tokenizer,
+            data_collator=collator,
+            grouped=config.optim.batching == "grouped",
+        )
 
 
 class WeightedCollator(DataCollatorForLanguageModeling):  # type: ignore[misc]

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import PrinterCallback, TrainerCallback
 
+from agentgym.agents.models.convert import no_progress_bars
 from agentgym.baselines.checkpoints import (
     checkpoint_folder,
     is_main,
@@ -81,12 +84,13 @@ def arguments(kind: Callable[..., Any], config: RunConfig, folder: Path, **more:
         "logging_first_step": True,
         "save_strategy": "steps" if config.save_every else "no",
         "save_steps": config.save_every or 500,
-        "save_total_limit": config.keep,
+        "save_total_limit": config.keep_checkpoints,
         "eval_strategy": "no",
         "report_to": "none",
         "disable_tqdm": True,
     }
-    return kind(**{**settings, **more, **optim.trainer})
+    with calm():
+        return kind(**{**settings, **more, **optim.trainer})
 
 
 def run_trainer(
@@ -120,7 +124,8 @@ def run_trainer(
     if found:
         journal.say(f"going on from step {step}")
     began = time.monotonic()
-    result = trainer.train(resume_from_checkpoint=str(found[0]) if found else None)
+    with calm():
+        result = trainer.train(resume_from_checkpoint=str(found[0]) if found else None)
     return {
         "steps": int(result.global_step),
         "loss": float(result.training_loss),
@@ -128,8 +133,28 @@ def run_trainer(
     }
 
 
+@contextmanager
+def calm() -> Iterator[None]:
+    """Keep transformers and TRL from talking about each other; errors are still said."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with warnings.catch_warnings(), no_progress_bars():
+            warnings.simplefilter("ignore", FutureWarning)
+            yield
+    finally:
+        logging.set_verbosity(before)
+
+
 class _Marks(TrainerCallback):  # type: ignore[misc]
     """Marks checkpoints once they are whole."""
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if state.global_step >= state.max_steps:
+            # The result is saved instead. (Taken up at its last step, a trainer would add one.)
+            control.should_save = False
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if is_main():

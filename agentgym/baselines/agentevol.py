@@ -1,0 +1,292 @@
+"""AgentEvol: explore a wider set of instructions, learn from what went well, again and again.
+
+    exploration    D_m = K trajectories of the policy pi_m for every instruction explored
+    learning       J(theta) = E over trajectories in D_m and D_s  [ R(t) log pi_theta(t) ]
+                   pi_(m+1) = argmax J, beginning with the model BC began with
+
+(AgentGym, arXiv 2406.04151: D_s are the initial demonstrations, merged in every iteration; R is
+binary; M = 4, K = 1.) Read on: `weigh` is R, `best` the choice among K samples, `merge` what D_m is
+merged with, `train` the loop. Each of the paper's ablations is a setting: `iterations`,
+`explore.samples`, `merge`, `scope`. As shipped, the original kept the first sample of a task,
+ignored K, and lost the demonstrations in one of its scripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from agentgym.baselines.bc import MODEL, CloningConfig, at_folder, base_model, learn
+from agentgym.baselines.checkpoints import RESULT, finish, finished, is_main, wait_for
+from agentgym.baselines.config import (
+    CONFIG_FILE,
+    save_config,
+)
+from agentgym.baselines.examples import (
+    Example,
+    chat_file,
+    demonstrations,
+    env_choice,
+    example_of,
+)
+from agentgym.baselines.explore import ExploreConfig, describe_agent, explore, plan_jobs
+from agentgym.baselines.plan import describe_tasks, plan_data, plan_learning
+from agentgym.baselines.progress import Say, to_stderr
+from agentgym.baselines.rounds import rounds_table
+from agentgym.core.errors import InvalidConfig
+from agentgym.rollout.episode import Episode
+from agentgym.rollout.plan import derive_seed
+from agentgym.rollout.store import write_atomic
+from agentgym.trajectories.dataset import TrajectoryDataset
+from agentgym.trajectories.published import PublishedItem
+from agentgym.trajectories.store import write
+
+KEPT = "kept.jsonl"
+
+
+class AgentEvolConfig(CloningConfig):
+    """Settings of AgentEvol.
+
+    Attributes:
+        data: the initial demonstrations D_s.
+        bc: how the first round, BC, is optimised; None takes `optim`.
+        explore: the wider set of instructions, who plays them, and K.
+        iterations: rounds of exploration and learning (the paper's M).
+        reward: R of a trajectory: "binary" is 1 where it is solved and leaves it out where not;
+            "graded" is its score; "none" is 1 always, which filters nothing (a control).
+        keep: of the K samples of a task "best" keeps one, "all" keeps every one.
+        merge: what D_m is merged with: the "initial" demonstrations, what the "previous" round kept
+            (the demonstrations in the first), or "none".
+        start: where learning begins each time: at the "base" model BC began with, at the policy
+            "bc" gave, or "continue" from the previous round's.
+        scope: "broad" explores everything in `explore.envs`; "limited" the tasks of the
+            demonstrations alone.
+        policy: a policy BC gave before (a model folder), in place of a first round of BC.
+    """
+
+    explore: ExploreConfig = Field(default_factory=ExploreConfig)
+    iterations: int = Field(4, ge=1)
+    reward: Literal["binary", "graded", "none"] = "binary"
+    keep: Literal["best", "all"] = "best"
+    merge: Literal["initial", "previous", "none"] = "initial"
+    start: Literal["base", "bc", "continue"] = "base"
+    scope: Literal["broad", "limited"] = "broad"
+    policy: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """A trajectory and how much of it is learned.
+
+    Attributes:
+        episode: the trajectory.
+        weight: R, above 0.
+    """
+
+    episode: Episode
+    weight: float
+
+
+def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any]:
+    """Evolve a policy; the same call again goes on where it was cut short.
+
+    Args:
+        config: the settings.
+        folder: the run's folder: `round-0` is BC, `round-M` the rounds; each holds `explore`, the
+            `kept.jsonl` it learned from, and `train/model`, its policy.
+        say: takes lines of progress.
+
+    Returns:
+        One row a round: what was explored, solved, kept and learned, and the evaluation.
+
+    Raises:
+        InvalidConfig: if a setting cannot be used, the folder holds another run, or a round solved
+            nothing and has nothing else to learn from.
+    """
+    if is_main():
+        save_config(config, folder)
+    wait_for(folder / CONFIG_FILE)
+    done = finished(folder)
+    if done is not None:
+        say(f"{folder} is finished")
+        return done
+    initial = demonstrations(config.data, seed=config.seed)
+    chat = [example for path in config.data.chat for example in chat_file(path)]
+    first = [example_of(source) for source in initial]
+    base = base_model(config, [*first, *chat], folder)
+
+    rows: list[dict[str, Any]] = []
+    if config.policy is None:
+        say("round 0: behavioural cloning")
+        bc = config.model_copy(update={"model": base, "optim": config.bc or config.optim})
+        result = learn([*first, *chat], bc, folder / "round-0" / "train", say,
+                       per_turn=config.data.per_turn)  # fmt: skip
+        rows.append(_row(0, [], [], result))
+        cloned = folder / "round-0" / "train" / MODEL
+    else:
+        cloned = config.policy
+
+    policy, previous = cloned, first
+    for m in range(1, config.iterations + 1):
+        place = folder / f"round-{m}"
+        say(f"round {m}: {describe_agent(config.explore)} explores")
+        episodes = explore(
+            config.explore,
+            policy,
+            place / "explore",
+            say,
+            seed=derive_seed(config.seed, "explore", m),
+            model=config.model,
+            only=_task_ids(initial) if config.scope == "limited" else None,
+        )
+        kept = weigh(episodes, config)
+        explored = [example_of(k.episode, k.weight) for k in kept]
+        data = merge(explored, first, previous, config.merge)
+        if not data:
+            raise InvalidConfig(
+                f"round {m} solved none of {len(episodes)} episodes, and merge={config.merge!r} "
+                "leaves nothing to learn from. Begin with a better policy, or merge=initial."
+            )
+        if is_main():
+            write(TrajectoryDataset([k.episode for k in kept]), place / KEPT)
+        say(f"round {m}: {len(kept)} of {len(episodes)} episodes are kept")
+        start = {"base": base, "bc": at_folder(base, cloned), "continue": at_folder(base, policy)}
+        stage = config.model_copy(
+            update={"model": start[config.start], "seed": derive_seed(config.seed, "learn", m)}
+        )
+        result = learn([*data, *chat], stage, place / "train", say, per_turn=config.data.per_turn)
+        rows.append(_row(m, episodes, kept, result))
+        if is_main():
+            write_atomic(folder / "rounds.md", rounds_table(rows))
+        policy, previous = place / "train" / MODEL, explored
+
+    outcome = {"rounds": rows, "policy": str(policy)}
+    if is_main():
+        finish(folder, outcome)
+    wait_for(folder / RESULT)
+    return outcome
+
+
+def weigh(episodes: Sequence[Episode], config: AgentEvolConfig) -> list[Weighted]:
+    """Return the trajectories that are learned from, with their weights; the paper's R.
+
+    Broken episodes (a call failed) are never learned from, whatever the reward.
+    """
+    thresholds = {env_choice(t).env_id: t.threshold for t in config.explore.envs}
+    sound = [episode for episode in episodes if episode.status != "failed"]
+    weighted = [Weighted(e, reward(e, config.reward, thresholds.get(e.env_id))) for e in sound]
+    weighted = [w for w in weighted if w.weight > 0]
+    return best(weighted) if config.keep == "best" else weighted
+
+
+def reward(episode: Episode, kind: str, threshold: float | None = None) -> float:
+    """Return R of a trajectory, in [0, 1].
+
+    Args:
+        episode: the trajectory.
+        kind: "binary", "graded" or "none".
+        threshold: the score above which it counts as solved; None takes the environment's own
+            success. A graded reward at or below a threshold is 0.
+    """
+    if kind == "none":
+        return 1.0
+    if kind == "graded":
+        return episode.score if threshold is None or episode.score > threshold else 0.0
+    solved = episode.success if threshold is None else episode.score > threshold
+    return float(solved)
+
+
+def best(weighted: Sequence[Weighted]) -> list[Weighted]:
+    """Return the best trajectory of each task, in order of the tasks' first appearance.
+
+    Best is the highest score; of equals the one of the fewest rounds, then of the first attempt.
+    """
+    found: dict[tuple[str, ...], Weighted] = {}
+    for item in weighted:
+        e = item.episode
+        key = (e.env_id, e.edition, e.tasks_digest, e.task_id)
+        if key not in found or _rank(e) < _rank(found[key].episode):
+            found[key] = item
+    return list(found.values())
+
+
+def merge(
+    explored: Sequence[Example],
+    initial: Sequence[Example],
+    previous: Sequence[Example],
+    how: str,
+) -> list[Example]:
+    """Return what a round learns from: what it explored, and what it is merged with."""
+    others = {"initial": initial, "previous": previous, "none": ()}[how]
+    return [*explored, *others]
+
+
+def plan(config: AgentEvolConfig) -> list[str]:
+    """Return what `train` would do, a line each; nothing is played or loaded."""
+    if config.policy is None:
+        first = config.model_copy(update={"optim": config.bc or config.optim})
+        lines = [
+            "round 0, behavioural cloning:",
+            *_in(plan_data(config.data) + plan_learning(first)),
+        ]
+    else:
+        lines = [f"begin with the policy {config.policy}", *_in(plan_data(config.data))]
+    what = [describe_tasks(t) for t in config.explore.envs]
+    if config.scope == "limited":
+        what = [f"the tasks of the demonstrations in {t}" for t in what]
+    else:
+        what.append(f"{len(plan_jobs(config.explore))} episodes in all")
+    return [
+        *lines,
+        f"rounds 1 to {config.iterations}, each:",
+        *_in([
+            f"{describe_agent(config.explore)} plays {config.explore.samples} a task, temperature "
+            f"{config.explore.sampling.temperature:g}: {'; '.join(what)}",
+            f"reward {config.reward}; keep {config.keep}; merge with {config.merge}; "
+            f"start from {config.start}",
+            *plan_learning(config),
+        ]),
+    ]  # fmt: skip
+
+
+def _rank(episode: Episode) -> tuple[float, int, int]:
+    return -episode.score, episode.rounds, episode.attempt
+
+
+def _task_ids(initial: Sequence[Episode | PublishedItem]) -> dict[str, list[str]]:
+    """Return the tasks of the demonstrations by environment."""
+    ids: dict[str, dict[str, None]] = {}
+    for source in initial:
+        if isinstance(source, Episode):
+            ids.setdefault(source.env_id, {})[source.task_id] = None
+        elif source.id.env is not None and source.id.index is not None:
+            ids.setdefault(source.id.env.env_id, {})[source.id.task_id] = None
+    return {env_id: list(found) for env_id, found in ids.items()}
+
+
+def _row(
+    m: int, episodes: Sequence[Episode], kept: Sequence[Weighted], result: dict[str, Any]
+) -> dict[str, Any]:
+    """Return one row of the table of rounds."""
+    count = len(episodes)
+    return {
+        "round": m,
+        "explored": count,
+        "failed": sum(e.status == "failed" for e in episodes),
+        "solved": sum(e.success for e in episodes),
+        "score": sum(e.score for e in episodes) / count if count else None,
+        "kept": len(kept),
+        "weight": sum(k.weight for k in kept) / len(kept) if kept else None,
+        "examples": result["examples"]["rows"],
+        "steps": result["steps"],
+        "loss": result["loss"],
+        "eval": result.get("eval", {}),
+    }
+
+
+def _in(lines: Sequence[str]) -> list[str]:
+    return [f"  {line}" for line in lines]

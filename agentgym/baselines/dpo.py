@@ -1,0 +1,196 @@
+"""DPO on exploration: prefer the attempt that solved a task over one that did not.
+
+The policy (from BC) plays each task more than once; attempts at the same task, with the same
+prompt, whose scores lie far enough apart make pairs (`pairs`); the loss and its masks over several
+turns are in `preference`. Settings of the paper's comparison (AgentGym, arXiv 2406.04151, table 6,
+from its published script): gap 0.1, winner 0.9, beta 0.5, learning rate 5e-7, three epochs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from agentgym.baselines.bc import DATA, MODEL, CloningConfig, clone_first
+from agentgym.baselines.checkpoints import RESULT, finish, finished, is_main, wait_for
+from agentgym.baselines.config import (
+    CONFIG_FILE,
+    ModelConfig,
+    OptimConfig,
+    RunConfig,
+    save_config,
+)
+from agentgym.baselines.examples import ExampleReport, example_of, fit
+from agentgym.baselines.explore import ExploreConfig, describe_agent, explore, plan_jobs
+from agentgym.baselines.pairs import Pair, PairConfig, choose_pairs
+from agentgym.baselines.plan import describe_tasks, plan_data, plan_learning
+from agentgym.baselines.progress import Journal, Say, to_stderr
+from agentgym.core.errors import InvalidConfig
+from agentgym.rollout.episode import Episode
+from agentgym.rollout.plan import derive_seed
+from agentgym.rollout.store import write_atomic
+from agentgym.trajectories.store import read
+
+
+class DPOConfig(CloningConfig):
+    """Settings of DPO. `model` is the policy that is improved and the reference.
+
+    Attributes:
+        runs: run folders and trajectory files whose episodes are paired; where this is empty the
+            policy explores as `explore` says.
+        explore: what is played for pairs, by whom and how often (two attempts make a pair).
+        pairs: which attempts pair.
+        beta: how dear it is to move away from the reference.
+        sft_weight: weight of the chosen side's likelihood beside DPO's loss; the paper has none.
+        optim: how weights are changed.
+    """
+
+    runs: tuple[Path, ...] = ()
+    explore: ExploreConfig = Field(default_factory=lambda: ExploreConfig(samples=2))
+    pairs: PairConfig = PairConfig()
+    beta: float = Field(0.5, gt=0)
+    sft_weight: float = Field(0.0, ge=0)
+    optim: OptimConfig = OptimConfig(lr=5e-7, epochs=3.0)
+
+
+def train(config: DPOConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any]:
+    """Improve a policy on pairs; the same call again goes on where it was cut short.
+
+    Args:
+        config: the settings.
+        folder: the run's folder; the policy is left in `model/` within it.
+        say: takes lines of progress.
+
+    Returns:
+        Steps, loss, seconds, what became of the attempts, and the evaluation.
+
+    Raises:
+        InvalidConfig: if a setting cannot be used, the folder holds another run, or there are no
+            pairs.
+    """
+    if is_main():
+        save_config(config, folder)
+    wait_for(folder / CONFIG_FILE)
+    done = finished(folder)
+    if done is not None:
+        say(f"{folder} is finished")
+        return done
+    start = clone_first(config, folder, say)
+    episodes = _episodes(config, start, folder, say)
+    pairs, report = choose_pairs(episodes, config.pairs)
+    say(str(report))
+    if not pairs:
+        raise InvalidConfig(
+            f"there is no pair to learn from: {report}. More attempts a task (explore.samples), a "
+            "higher temperature, or a lower pairs.winner or pairs.gap give some."
+        )
+    result = {"pairs": asdict(report), **_learn(pairs, start, config, folder, say)}
+    if is_main():
+        finish(folder, result)
+    wait_for(folder / RESULT)
+    return result
+
+
+def plan(config: DPOConfig) -> list[str]:
+    """Return what `train` would do, a line each; nothing is played or loaded."""
+    if config.runs:
+        source = [f"pairs of the episodes in {', '.join(map(str, config.runs))}"]
+    else:
+        source = [
+            f"{describe_agent(config.explore)} plays {config.explore.samples} a task, temperature "
+            f"{config.explore.sampling.temperature:g}: {describe_tasks(tasks)}"
+            for tasks in config.explore.envs
+        ]
+        source.append(f"{len(plan_jobs(config.explore))} episodes in all")
+    first = config.model_copy(update={"optim": config.bc or config.optim})
+    cloning = plan_data(config.data) + plan_learning(first) if config.clones else []
+    return [
+        *(["behavioural cloning first:"] if cloning else []),
+        *(f"  {line}" for line in cloning),
+        *source,
+        f"at most {config.pairs.per_task} pairs a task, the winner's score at least "
+        f"{config.pairs.winner:g}, the gap at least {config.pairs.gap:g}; beta {config.beta:g}",
+        *plan_learning(config),
+    ]
+
+
+def _episodes(config: DPOConfig, start: ModelConfig, folder: Path, say: Say) -> list[Episode]:
+    if config.runs:
+        return [episode for path in config.runs for episode in read(path)]
+    return explore(
+        config.explore,
+        start.name,
+        folder / "explore",
+        say,
+        seed=derive_seed(config.seed, "explore"),
+        model=start,
+    )
+
+
+def _learn(
+    pairs: Sequence[Pair], start: ModelConfig, config: DPOConfig, folder: Path, say: Say
+) -> dict[str, Any]:
+    from agentgym.baselines.chat import ChatTemplate
+    from agentgym.baselines.evaluate import evaluate_policy
+    from agentgym.baselines.model import load_policy, save_policy
+    from agentgym.baselines.preference import make_trainer
+    from agentgym.baselines.training import run_trainer
+
+    journal = Journal(folder, say, tensorboard=config.tensorboard, main=is_main())
+    policy = load_policy(start, seed=config.seed)
+    reference = load_policy(start) if start.lora is None else None
+    template = ChatTemplate(policy.tokenizer, policy.ends, start.template_options)
+    rows, report = make_pairs(pairs, template, config, policy.context)
+    journal.say(f"{len(rows)} pairs are learned: {report}")
+    if is_main():
+        write_atomic(folder / DATA, json.dumps(asdict(report), indent=2) + "\n")
+    trainer = make_trainer(policy, reference, rows, config, folder, beta=config.beta,
+                           sft_weight=config.sft_weight)  # fmt: skip
+    result = {**run_trainer(trainer, policy, config, folder, journal), "examples": asdict(report)}
+    if is_main():
+        save_policy(policy, folder / MODEL)
+        if config.eval.envs:
+            result["eval"] = evaluate_policy(policy, config.eval, folder, result["steps"], journal)
+    journal.close()
+    return result
+
+
+def make_pairs(
+    pairs: Sequence[Pair], template: Any, config: RunConfig, context: int
+) -> tuple[list[Any], ExampleReport]:
+    """Return the pairs as tokens; one with a side that does not fit is dropped and counted.
+
+    Args:
+        pairs: the pairs.
+        template: how conversations are written.
+        config: whose `length` says how long a side may be.
+        context: most tokens the model takes.
+
+    Raises:
+        InvalidConfig: if none is left.
+    """
+    from agentgym.baselines.preference import pair_row
+
+    report = ExampleReport(max_tokens=min(config.length.max_tokens or context, context))
+    rows = []
+    for pair in pairs:
+        sides = []
+        for episode in pair:
+            example = example_of(episode)
+            encoded = template.encode(example.messages, example.weights)
+            report.examples += 1
+            sides.append(fit(encoded, config.length, report, example.source))
+        chosen, rejected = sides
+        if chosen is not None and rejected is not None:
+            rows.append(pair_row(chosen, rejected))
+            report.rows += 2
+            report.tokens += len(chosen.input_ids) + len(rejected.input_ids)
+            report.learned += chosen.learned + rejected.learned
+    if not rows:
+        raise InvalidConfig(f"no pair is short enough to be learned: {report}")
+    return rows, report

@@ -1,0 +1,133 @@
+"""`agentgym train`: the trainers, each a command with the same options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from agentgym.cli.console import err, out, print_json
+from agentgym.cli.errors import Commands
+from agentgym.cli.evaluate import command_line
+from agentgym.cli.options import Json
+from agentgym.core.errors import InvalidConfig
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    help=(
+        "Train a policy on the environments.\n\n"
+        "[dim]Example:[/dim] agentgym train bc --profile tiny --out runs/my-bc optim.lr=0.001"
+    ),
+)
+
+# The names and sentences of agentgym.baselines.catalog, which is imported when a command runs.
+ABOUT = {
+    "bc": "Behavioural cloning: imitate demonstrations.",
+    "dpo": "DPO: prefer the attempts that solved a task over those that did not.",
+    "agentevol": "AgentEvol: explore, learn from what went well, again and again.",
+}
+
+Overrides = Annotated[
+    list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Settings to change.")
+]
+Sets = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="The same, as an option.")
+]
+Profile = Annotated[
+    str, typer.Option("--profile", "-p", help="A profile: tiny (a laptop) or paper (published).")
+]
+Config = Annotated[
+    Path | None, typer.Option("--config", help="A YAML file of your own, in place of a profile.")
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", help="The run's folder; else runs/NAME-PROFILE-N.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show the settings and what would be done, and stop.")
+]
+
+
+def command(name: str) -> Callable[..., None]:
+    """Return the command of one trainer."""
+
+    def train(
+        overrides: Overrides = None,
+        profile: Profile = "tiny",
+        config: Config = None,
+        sets: Sets = None,
+        to: Out = None,
+        dry_run: DryRun = False,
+        as_json: Json = False,
+    ) -> None:
+        _train(name, config or profile, [*(overrides or ()), *(sets or ())], to, dry_run, as_json)
+
+    train.__doc__ = (
+        f"{ABOUT[name]}\n\n"
+        "Settings are those of a profile or a file, changed by KEY=VALUE; the same command again "
+        "goes on where it was stopped.\n\n"
+        f"[dim]Example:[/dim] agentgym train {name} --profile tiny optim.lr=0.001 --dry-run"
+    )
+    return train
+
+
+for _name in ABOUT:
+    app.command(_name)(command(_name))
+
+
+def _train(
+    name: str, source: str | Path, overrides: list[str], to: Path | None, dry: bool, as_json: bool
+) -> None:
+    from agentgym.baselines.catalog import find_baseline
+    from agentgym.baselines.config import to_yaml
+
+    for override in overrides:
+        if "=" not in override:
+            raise InvalidConfig(
+                f"a setting is written KEY=VALUE (optim.lr=0.001), not {override!r}"
+            )
+    baseline = find_baseline(name)
+    config = baseline.config(source, overrides)
+    if dry:
+        plan = baseline.plan(config)
+        if as_json:
+            print_json({"config": config.model_dump(mode="json"), "plan": plan})
+            return
+        out().print(to_yaml(config), markup=False)
+        out().print("\n".join(plan), markup=False)
+        return
+    folder = to or baseline.folder(config, source)
+    screen = err()
+    screen.print(f"The run lies in {folder}", markup=False, soft_wrap=True)
+    try:
+        result = baseline.train(config, folder, lambda line: _say(screen, line))
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt(f"Stopped. Go on with: {command_line()}") from stop
+    if as_json:
+        print_json({"run": str(folder), **result})
+        return
+    _show(folder, result)
+
+
+def _say(screen: Any, line: str) -> None:
+    screen.print(line, markup=False, soft_wrap=True)
+
+
+def _show(folder: Path, result: dict[str, Any]) -> None:
+    from agentgym.baselines.bc import MODEL
+    from agentgym.baselines.evaluate import describe
+    from agentgym.baselines.rounds import rounds_table
+
+    if "rounds" in result:
+        out().print(rounds_table(result["rounds"]), markup=False, soft_wrap=True)
+    for env, score in result.get("eval", {}).items():
+        out().print(f"{env}: {describe(score)}", markup=False)
+    policy = result.get("policy", folder / MODEL)
+    out().print(
+        f"The policy lies in {policy}. Next:\n  agentgym eval hf:{policy} --env maze\n"
+        f"  tensorboard --logdir {folder}",
+        markup=False,
+        soft_wrap=True,
+    )
