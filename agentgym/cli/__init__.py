@@ -14,7 +14,19 @@ from typing import Annotated
 
 import typer
 
-from agentgym.cli import collect, data, demo, envs, evaluate, models, play, results, shop
+from agentgym.cli import (
+    collect,
+    data,
+    demo,
+    envs,
+    evaluate,
+    models,
+    play,
+    results,
+    serve,
+    shop,
+    train,
+)
 from agentgym.cli.errors import Commands, show_tracebacks
 from agentgym.cli.streams import prepare
 
@@ -40,6 +52,7 @@ app.command("list")(envs.list_environments)
 app.command("info")(envs.info)
 app.command("play")(play.play)
 app.command("shop")(shop.shop)
+app.command("serve")(serve.serve)
 app.command("eval")(evaluate.evaluate)
 app.command("demo")(demo.demo)
 app.command("collect")(collect.collect)
@@ -48,6 +61,7 @@ app.add_typer(results.leaderboard, name="leaderboard")
 app.command("replay")(results.replay)
 app.add_typer(data.app, name="data")
 app.add_typer(models.app, name="models")
+app.add_typer(train.app, name="train")
 app.command("check")(envs.check)
 
 

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from agentgym.core.extras import installed
 from agentgym.serve import faults, websocket
 from agentgym.serve.api import Api
 from agentgym.serve.endpoint import SEQ
@@ -21,6 +21,8 @@ from agentgym.serve.logs import RequestLog
 from agentgym.serve.operations import operations, routes
 from agentgym.serve.settings import ServeSettings
 from agentgym.serve.store import SessionStore
+
+log = logging.getLogger("agentgym.serve")
 
 DIALECTS = ("agentgym", "agentevolver", "openenv")
 """The protocols of others, each a module of `dialects`, served under its name."""
@@ -59,8 +61,10 @@ def create_app(
     app.router.routes[:0] = [*routes(operations(api)), *websocket.routes(api, store)]
     for name in DIALECTS:
         module = f"agentgym.serve.dialects.{name}"
-        if installed(module):
+        try:
             app.include_router(importlib.import_module(module).router(store), prefix=f"/{name}")
+        except Exception:
+            log.exception("the dialect %s is left out", name)
     faults.install(app)
     _guard(app, store.settings, hosts, origins)
     return app
