@@ -43,6 +43,8 @@ def router(store: SessionStore) -> APIRouter:
 class _AgentGym:
     """Finds the server and the route of a request: a table look-up, whatever their number."""
 
+    path = "/agentgym/{server}/{route}"
+
     def __init__(self, store: SessionStore) -> None:
         servers = [Server(store, row) for row in PUBLISHED]
         self._servers = {path: s for s in servers for path in s.published.paths}
@@ -56,6 +58,7 @@ class _AgentGym:
         server = None
         try:
             server, options, verb = self._find(rest)
+            request.scope["endpoint"] = server  # the log tells its path
             return await server.answer(request, verb, options)
         except (AgentGymError, ResetNeeded) as error:
             return _refusal(request, error, server, rest)

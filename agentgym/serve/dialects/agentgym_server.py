@@ -49,6 +49,7 @@ class Server:
 
     def __init__(self, store: SessionStore, published: Published) -> None:
         self.published = published
+        self.path = f"/agentgym/{published.paths[0]}"
         self._store, self._owner = store, f"agentgym:{published.env}"
         self._made: list[int] = []
         self._look_through = 64
@@ -196,7 +197,10 @@ class Server:
         if type(number) is not int or number < 0:
             what = "missing" if number is None else f"no session's number: {number!r:.40}"
             raise BadRequest(f"{self.published.key!r} is {what}; it is what /create answered")
-        return number, self._store.find(_name(number), self._owner)
+        try:
+            return number, self._store.find(_name(number), self._owner)
+        except UnknownSession:
+            raise UnknownSession(f"The id {number} is not valid; create an environment") from None
 
     async def _told(
         self, entry: Entry, turn: Turn, number: int, names: tuple[str, ...]
