@@ -9,18 +9,25 @@ import importlib
 import logging
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from agentgym.serve import faults, websocket
 from agentgym.serve.api import Api
-from agentgym.serve.endpoint import SEQ
+from agentgym.serve.endpoint import SEQ, Endpoint, Json
 from agentgym.serve.limits import BodyLimit, Gate
 from agentgym.serve.logs import RequestLog
-from agentgym.serve.operations import operations, routes
+from agentgym.serve.openapi import document
+from agentgym.serve.operations import Operation, operations, routes
+from agentgym.serve.pages import POLICY, page
 from agentgym.serve.settings import ServeSettings
 from agentgym.serve.store import SessionStore
+from agentgym.serve.wire import encode
 
 log = logging.getLogger("agentgym.serve")
 
@@ -55,10 +62,13 @@ def create_app(
         finally:
             await store.stop()
 
-    app = FastAPI(title="agentgym", lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="agentgym", lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None
+    )
     app.state.store = store
     api = Api(store)
-    app.router.routes[:0] = [*routes(operations(api)), *websocket.routes(api, store)]
+    table = operations(api)
+    app.router.routes[:0] = [*routes(table), *websocket.routes(api, store)]
     for name in DIALECTS:
         module = f"agentgym.serve.dialects.{name}"
         try:
@@ -66,8 +76,34 @@ def create_app(
         except Exception:
             log.exception("the dialect %s is left out", name)
     faults.install(app)
+    _explain(app, table)
     _guard(app, store.settings, hosts, origins)
     return app
+
+
+def _explain(app: FastAPI, table: tuple[Operation, ...]) -> None:
+    """Serve the OpenAPI document, and the page made of it."""
+    made: dict[str, Any] = {}
+
+    def openapi() -> dict[str, Any]:
+        if not made:
+            made.update(document(app, table))
+        return made
+
+    async def data(request: Request) -> Response:
+        return Json(encode(openapi()))
+
+    async def docs(request: Request) -> Response:
+        base = f"{request.url.scheme}://{request.url.netloc}"
+        headers = {"content-security-policy": POLICY}
+        return HTMLResponse(page(openapi(), base), headers=headers)
+
+    async def home(request: Request) -> Response:
+        return RedirectResponse("docs")
+
+    app.openapi = openapi  # type: ignore[method-assign]
+    for path, handler in (("/openapi.json", data), ("/docs", docs), ("/", home)):
+        app.router.routes.append(Route(path, Endpoint(handler, path)))
 
 
 def _guard(
