@@ -9,6 +9,7 @@ import json
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -640,3 +641,32 @@ def test_shared_memory_holds_any_text(texts):
     assert view[0] == "new"
     with pytest.raises(ValueError, match="10 characters"):
         memory.write(0, "a" * 10)
+
+
+def test_the_code_of_the_page_runs(tmp_path):
+    """Each block alone, in one process: they share the guard."""
+    root = Path(agentgym.__file__).parents[1]
+    page = (root / "docs" / "vector.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 5
+    for i, block in enumerate(blocks):
+        (tmp_path / f"block_{i}.py").write_text(block)
+    runner = f"""
+import runpy
+if __name__ == "__main__":
+    for i in range({len(blocks)}):
+        runpy.run_path(f"block_{{i}}.py", run_name="__main__")
+        print("done")
+"""
+    (tmp_path / "run.py").write_text(runner)
+    done = subprocess.run(
+        [sys.executable, "run.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("done") == len(blocks)

@@ -16,7 +16,7 @@ from agentgym.core.vector.host import Answer, Command, Description, EnvMaker
 from agentgym.core.vector.journal import Journal
 from agentgym.core.vector.worker import Gone, Worker, WorkerLost
 
-_CLOSING_SECONDS = 10.0
+_CLOSING_SECONDS = 5.0
 _ADVICE = (
     'The next reset of them starts another; on_worker_death="restart" would start it at once and '
     "play their episodes up to where they were"

@@ -20,7 +20,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import CloudpickleWrapper, clear_mpi_env_vars
 
 from agentgym.core.errors import AgentGymError, InvalidConfig, told
-from agentgym.core.vector.host import Answer, Description, EnvMaker, Host
+from agentgym.core.vector.host import Answer, Description, EnvMaker, Host, Moment
 
 _GUARD = (
     "a script that uses worker processes must start from `if __name__ == '__main__':`, because "
@@ -128,8 +128,7 @@ class Worker:
         Raises:
             Gone: if the process ended, or did not answer in time.
         """
-        answers: list[Answer] = self._receive(deadline)
-        return answers
+        return [_unpacked(packed) for packed in self._receive(deadline)]
 
     def ask_to_close(self) -> None:
         """Tell the process to close its environments and end."""
@@ -216,8 +215,21 @@ def _serve(
 def _message(number: int, answers: list[Answer]) -> bytes:
     if not any(answer.error for answer in answers):
         with contextlib.suppress(Exception):  # what cannot be sent is found one by one
-            return pickle.dumps((number, answers))
-    return pickle.dumps((number, [_sendable(answer) for answer in answers]))
+            return pickle.dumps((number, [_packed(answer) for answer in answers]))
+    return pickle.dumps((number, [_packed(_sendable(answer)) for answer in answers]))
+
+
+def _packed(answer: Answer) -> tuple[Any, ...]:
+    """Return an answer as plain tuples, which are pickled in a third of the time."""
+    env, value, error, raised_at = answer
+    if isinstance(value, Moment):
+        return env, True, tuple(value), error, raised_at
+    return env, False, value, error, raised_at
+
+
+def _unpacked(packed: tuple[Any, ...]) -> Answer:
+    env, moved, value, error, raised_at = packed
+    return Answer(env, Moment(*value) if moved else value, error, raised_at)
 
 
 def _sendable(answer: Answer) -> Answer:
