@@ -54,6 +54,10 @@ class EnvironmentFault(AgentGymError):
     """An environment raised what it should not have; its session needs a reset."""
 
 
+class NoExpert(AgentGymError):
+    """The environment ships no expert."""
+
+
 class BadRequest(AgentGymError):
     """A request is not what the protocol asks for; the message says what is."""
 
@@ -91,6 +95,7 @@ _STATUS: dict[type[BaseException], int] = {
     WorkerFailed: 502,
     EnvironmentFault: 500,
     ServerFault: 500,
+    NoExpert: 501,
     Unauthorized: 401,
     Forbidden: 403,
     NoSuchRoute: 404,

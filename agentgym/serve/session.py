@@ -18,7 +18,7 @@ from gymnasium.error import ResetNeeded
 from agentgym.core import TextEnv
 from agentgym.core.errors import AgentGymError
 from agentgym.core.expert import Expert
-from agentgym.serve.problem import OutOfStep, Problem, SessionLost
+from agentgym.serve.problem import NoExpert, OutOfStep, Problem, SessionLost
 from agentgym.serve.wire import encode
 
 Work = Callable[[], None]
@@ -179,7 +179,10 @@ class Session:
 
     def _ask_expert(self, args: dict[str, Any]) -> dict[str, Any]:
         if self._expert is None or args.get("fresh"):
-            self._expert = self.env.expert()
+            try:
+                self._expert = self.env.expert()
+            except NotImplementedError as error:
+                raise NoExpert(str(error)) from error
         now = self._observe(args)
         thought, action = self._expert.act(now["observation"], now["info"])
         return {"thought": thought, "action": action}
