@@ -1,0 +1,1 @@
+"""Servers that benchmarks/serve.py starts, each in a process of its own."""
