@@ -25,12 +25,24 @@ from agentgym.core import (
     TextEnv,
     make,
 )
+from agentgym.core.registry import EnvCard as _EnvCard
+from agentgym.core.registry import register as _register
 
 if TYPE_CHECKING:
     from agentgym.agenteval.evaluate import evaluate
     from agentgym.agents import Agent
 
 __version__ = "0.1.0"
+
+# Plays what a server serves, and is therefore none of the environments of the suite.
+_register(
+    _EnvCard(
+        "agentgym/Remote-v0",
+        "agentgym.serve.client.env:RemoteEnv",
+        "Play an environment of a server as if it were here.",
+        listed=False,
+    )
+)
 
 _LAZY = {"Agent": "agentgym.agents", "evaluate": "agentgym.agenteval"}
 

@@ -41,6 +41,8 @@ class EnvCard:
         summary: what the agent does there, one line.
         extra: the extra of agentgym that installs it, or "".
         modules: modules that must be importable for it to run.
+        listed: whether it is one of the suite's environments; what plays another environment, as a
+            client of a server does, is registered without being one.
     """
 
     id: str
@@ -48,6 +50,7 @@ class EnvCard:
     summary: str
     extra: str = ""
     modules: tuple[str, ...] = ()
+    listed: bool = True
 
     @property
     def short_name(self) -> str:
@@ -91,8 +94,13 @@ def register(card: EnvCard) -> None:
 
 
 def cards() -> tuple[EnvCard, ...]:
-    """Return every registered card, in order of registration."""
-    return tuple(_cards.values())
+    """Return the card of every environment of the suite, in order of registration."""
+    return tuple(card for card in _cards.values() if card.listed)
+
+
+def registered(env_id: str) -> bool:
+    """Return whether there is a card of this id, listed or not."""
+    return env_id in _cards
 
 
 def find_card(name: str) -> EnvCard:
@@ -108,7 +116,7 @@ def find_card(name: str) -> EnvCard:
     for card in _cards.values():
         if folded in (card.id.lower(), card.short_name.lower(), card.id.rpartition("/")[2].lower()):
             return card
-    raise UnknownEnvironment("environment", name, [c.short_name for c in _cards.values()])
+    raise UnknownEnvironment("environment", name, [card.short_name for card in cards()])
 
 
 def resolve_id(name: str) -> str:

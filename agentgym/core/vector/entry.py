@@ -18,7 +18,7 @@ from gymnasium.vector import AutoresetMode
 from agentgym.core.env import TextEnv
 from agentgym.core.errors import InvalidConfig
 from agentgym.core.options import whole
-from agentgym.core.registry import cards, make, resolve_id
+from agentgym.core.registry import make, registered, resolve_id
 from agentgym.core.vector.env import TextVectorEnv
 
 
@@ -72,6 +72,6 @@ def _make(spec: EnvSpec, kwargs: dict[str, Any]) -> TextEnv:
 
 
 def __getattr__(name: str) -> Callable[..., TextVectorEnv]:
-    if any(card.id == name for card in cards()):
+    if registered(name):
         return functools.partial(make_vector, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
