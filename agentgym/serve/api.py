@@ -87,6 +87,7 @@ class Api:
         page = {
             "version": found["version"],
             "digest": found["digest"],
+            "note": found["note"],
             "total": len(tasks),
             "offset": offset,
             "tasks": tasks[offset : offset + limit],

@@ -1,6 +1,8 @@
-"""The application: routers on one session store.
+"""The application: our protocol and those of others on one session store.
 
-`create_app` makes what any ASGI server can run; `agentgym serve` runs it on uvicorn.
+Our own routes stand first and are plain Starlette, since a step passes them; the dialects of others
+are FastAPI routers in an application behind them. `agentgym serve` runs it on uvicorn, and any
+other ASGI server can.
 """
 
 from __future__ import annotations
@@ -12,14 +14,17 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
-from agentgym.serve import faults, websocket
+from agentgym.serve import websocket
 from agentgym.serve.api import Api
 from agentgym.serve.endpoint import SEQ, Endpoint, Json
+from agentgym.serve.faults import FAULTS
 from agentgym.serve.limits import BodyLimit, Gate
 from agentgym.serve.logs import RequestLog
 from agentgym.serve.openapi import document
@@ -40,7 +45,7 @@ def create_app(
     *,
     hosts: Collection[str] = (),
     origins: Collection[str] = (),
-) -> FastAPI:
+) -> Starlette:
     """Return the application.
 
     Args:
@@ -53,71 +58,76 @@ def create_app(
         session store.
     """
     store = SessionStore(settings)
+    api = Api(store)
+    table = operations(api)
+    others = _others(store)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await store.start()
         try:
             yield
         finally:
             await store.stop()
 
-    app = FastAPI(
-        title="agentgym", lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None
+    app = Starlette(
+        routes=[*routes(table), *websocket.routes(api, store), *_pages(others, table)],
+        middleware=_guards(store.settings, hosts, origins),
+        exception_handlers=FAULTS,
+        lifespan=lifespan,
     )
+    app.router.default = others
     app.state.store = store
-    api = Api(store)
-    table = operations(api)
-    app.router.routes[:0] = [*routes(table), *websocket.routes(api, store)]
+    return app
+
+
+def _others(store: SessionStore) -> FastAPI:
+    """Return the dialects, each under its name."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, exception_handlers=FAULTS)
     for name in DIALECTS:
         module = f"agentgym.serve.dialects.{name}"
         try:
             app.include_router(importlib.import_module(module).router(store), prefix=f"/{name}")
         except Exception:
             log.exception("the dialect %s is left out", name)
-    faults.install(app)
-    _explain(app, table)
-    _guard(app, store.settings, hosts, origins)
     return app
 
 
-def _explain(app: FastAPI, table: tuple[Operation, ...]) -> None:
-    """Serve the OpenAPI document, and the page made of it."""
+def _pages(others: FastAPI, table: tuple[Operation, ...]) -> list[BaseRoute]:
+    """Return the routes of the OpenAPI document and of the page made of it."""
     made: dict[str, Any] = {}
 
-    def openapi() -> dict[str, Any]:
+    def whole() -> dict[str, Any]:
         if not made:
-            made.update(document(app, table))
+            made.update(document(others, table))
         return made
 
     async def data(request: Request) -> Response:
-        return Json(encode(openapi()))
+        return Json(encode(whole()))
 
     async def docs(request: Request) -> Response:
         base = f"{request.url.scheme}://{request.url.netloc}"
         headers = {"content-security-policy": POLICY}
-        return HTMLResponse(page(openapi(), base), headers=headers)
+        return HTMLResponse(page(whole(), base), headers=headers)
 
     async def home(request: Request) -> Response:
         return RedirectResponse("docs")
 
-    app.openapi = openapi  # type: ignore[method-assign]
-    for path, handler in (("/openapi.json", data), ("/docs", docs), ("/", home)):
-        app.router.routes.append(Route(path, Endpoint(handler, path)))
+    found = (("/openapi.json", data), ("/docs", docs), ("/", home))
+    return [Route(path, Endpoint(handler, path), methods=["GET"]) for path, handler in found]
 
 
-def _guard(
-    app: FastAPI, settings: ServeSettings, hosts: Collection[str], origins: Collection[str]
-) -> None:
-    """Put before an application what looks at a request first; the last one is the outermost."""
-    app.add_middleware(BodyLimit, most=settings.max_body)
-    app.add_middleware(Gate, token=settings.token, hosts=hosts, origins=origins)
-    if origins:  # a browser asks first, without the token
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=list(origins),
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["authorization", "content-type"],
-            expose_headers=[SEQ],
-        )
-    app.add_middleware(RequestLog)
+def _guards(
+    settings: ServeSettings, hosts: Collection[str], origins: Collection[str]
+) -> list[Middleware]:
+    """Return what looks at a request before the routes do, the outermost first."""
+    gate = Middleware(Gate, token=settings.token, hosts=hosts, origins=origins)
+    asked = Middleware(  # a browser asks first, without the token
+        CORSMiddleware,
+        allow_origins=list(origins),
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["authorization", "content-type"],
+        expose_headers=[SEQ],
+    )
+    limit = Middleware(BodyLimit, most=settings.max_body)
+    return [Middleware(RequestLog), *([asked] if origins else []), gate, limit]

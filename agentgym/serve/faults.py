@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from gymnasium.error import ResetNeeded
 from starlette.exceptions import HTTPException
@@ -18,19 +17,6 @@ from starlette.responses import Response
 from agentgym.core.errors import AgentGymError
 from agentgym.serve.endpoint import problem_response
 from agentgym.serve.problem import BadRequest, NoSuchRoute, Problem, ServerFault, TooLarge
-
-
-def install(app: FastAPI) -> None:
-    """Have an application answer all failures as problems."""
-    handlers: dict[Any, Any] = {
-        AgentGymError: _told,
-        ResetNeeded: _told,
-        HTTPException: _http,
-        RequestValidationError: _unread,
-        Exception: _unexpected,
-    }
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
 
 
 async def _told(request: Request, error: Exception) -> Response:
@@ -65,3 +51,13 @@ async def _unread(request: Request, error: RequestValidationError) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     return problem_response(Problem.of(ServerFault("the server failed; its log says why")))
+
+
+FAULTS: dict[Any, Any] = {
+    AgentGymError: _told,
+    ResetNeeded: _told,
+    HTTPException: _http,
+    RequestValidationError: _unread,
+    Exception: _unexpected,
+}
+"""What answers a failure, by its kind; for Starlette and for FastAPI."""

@@ -15,6 +15,7 @@ import binascii
 import hmac
 import ipaddress
 from collections.abc import Collection
+from functools import lru_cache
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -29,6 +30,7 @@ _DRAIN = 64 * 2**20  # bytes of a body too large that are read and dropped befor
 _DRAIN_SECONDS = 10.0
 
 
+@lru_cache(1024)  # one is asked for with every request
 def is_loopback(host: str) -> bool:
     """Return whether a name or an address is this machine's own, and no other's way to it.
 

@@ -59,6 +59,8 @@ def configure(kind: Format, level: str = "info") -> None:
         kind: how a line looks.
         level: the least that is logged ("debug", "info", "warning", "error").
     """
+    # A line needs none of these, and a step waits for its line.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if kind == "json" else TextLines())
     for name in ("agentgym", "uvicorn"):
@@ -117,7 +119,8 @@ def _write(scope: Scope, status: int, seconds: float) -> None:
     entry = scope.get("entry")
     if entry is not None:
         told["session"], told["environment"] = entry.id[:8], entry.env_id
-    log.log(level, "request", extra=told)
+    # Not log.log(), which looks through the stack for its caller.
+    log.handle(log.makeRecord(log.name, level, "", 0, "request", (), None, extra=told))
 
 
 def _route(scope: Scope) -> str:

@@ -250,6 +250,7 @@ class Tasks(BaseModel):
 
     version: str
     digest: str
+    note: str = Field(description="Where the tasks or their split come from.")
     total: int = Field(description="Tasks in all, of the split where one was asked for.")
     offset: int
     tasks: list[TaskCard]
