@@ -75,7 +75,7 @@ TASK_FIELDS: dict[str, Callable[[Task], Any]] = {
     "task_name": lambda task: task.spec["task"],
     "var_num": lambda task: int(task.spec["variation"]),
     "task_type": lambda task: task.kind,
-    "maze_name": lambda task: task.kind,
+    "maze_name": lambda task: f"{task.kind}_maze",
 }
 """Fields that tell of the task and not of the turn."""
 
