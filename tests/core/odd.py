@@ -40,6 +40,8 @@ class Odd(GuessEnv):
             raise Local(1, 2)
         if word == "die" or (word == "once" and self._first_time()):
             os._exit(3)
+        if word == "interrupt":
+            raise KeyboardInterrupt
         if word == "hang":
             time.sleep(60)
         return super()._act(action)

@@ -317,7 +317,7 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str | None], NDArray[Any]]):
             raise
 
     def _collect(self, commands: list[Command]) -> list[Answer]:
-        """Return the answers; whoever interrupts leaves nobody knows what behind."""
+        """Return the answers; after an interruption nobody knows where an environment stands."""
         try:
             answers = self._runner.collect()
         except BaseException:
