@@ -6,7 +6,8 @@ call an item. Here a step is one call that plays the action and one that reads t
 score and completion from its result as text. Everything else is asked for when somebody wants it.
 
 A process that has died is replaced and the episode played again from its actions, which leads to
-the same moment, because an episode follows from its task and its actions alone.
+the same moment, because an episode follows from its task and its actions alone. An episode that was
+on its turn when it died is played again in a process of its own.
 """
 
 from __future__ import annotations
@@ -16,10 +17,21 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from agentgym.envs.sciworld.jvm import Globals, JavaFault, Jvm, JvmOptions, Lost, SimulatorError
+from agentgym.envs.sciworld.jvm import (
+    Globals,
+    Gone,
+    JavaFault,
+    Jvm,
+    JvmOptions,
+    Lost,
+    SimulatorError,
+)
 from agentgym.envs.sciworld.pool import pool
 
 T = TypeVar("T")
+
+_TRIES = 8
+"""How often a call is made that finds the process gone, which takes others to end it each time."""
 
 UNKNOWN_ACTION = (
     "Unknown action.  Type 'help' for a list of actions, and 'objects' for a list of possible "
@@ -140,27 +152,32 @@ class Session:
     # How a call is made, and made again.
 
     def _retry(self, call: Callable[[Jvm], T]) -> T:
-        """Make a call; where the process is lost, once more on a fresh one."""
-        try:
-            return call(self._ready())
-        except Lost:
-            self._abandon()
-        try:
-            return call(self._ready())
-        except Lost as error:
-            self._abandon()
-            raise SimulatorError(
-                f"the simulator's Java process ended twice at {self._task[0]}, variation "
-                f"{self._task[1]}, after {len(self._played)} actions: {error}. It may need more "
-                f"than {self.options.memory_mb} MiB: see the option memory_mb."
-            ) from error
+        """Make a call; where the process is lost to it, once more on one of its own."""
+        guilty = False
+        for _ in range(_TRIES):
+            try:
+                return call(self._ready(alone=guilty))
+            except Gone as error:  # with somebody else's call
+                last: Lost = error
+                self._abandon()
+            except Lost as error:
+                last = error
+                self._abandon()
+                if guilty:
+                    break
+                guilty = True
+        raise SimulatorError(
+            f"the simulator's Java process ended again and again at {self._task[0]}, variation "
+            f"{self._task[1]}, after {len(self._played)} actions: {last}. It may need more "
+            f"than {self.options.memory_mb} MiB: see the option memory_mb."
+        ) from last
 
-    def _ready(self) -> Jvm:
+    def _ready(self, *, alone: bool = False) -> Jvm:
         """Return the process the episode is in, the episode played again where it was lost."""
         if self._jvm is not None and not self._jvm.alive:
             self._abandon()
         if self._jvm is None:
-            self._jvm = pool.enter(self.options)
+            self._jvm = pool.enter(self.options, alone=alone)
             if self._loaded:
                 self._load(self._jvm)
                 for action in self._played:
@@ -175,7 +192,7 @@ class Session:
             pool.leave(jvm)
 
     def _load(self, jvm: Jvm) -> str:
-        if not self._played and jvm.worn:  # a new episode is the time to move
+        if not self._played and jvm.worn and jvm.loads:  # a new episode is the time to move
             jvm = self._jvm = self._move(jvm)
         task, variation = self._task
         self.globals = None
@@ -185,6 +202,7 @@ class Session:
             if error:
                 raise SimulatorError(f"cannot load {task}, variation {variation}: {error}")
             self._agent = jvm.loader.agentInterface().get()
+            jvm.weigh()
             return str(self._agent.getTaskDescription())
 
     def _move(self, jvm: Jvm) -> Jvm:

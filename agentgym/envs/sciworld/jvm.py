@@ -26,6 +26,9 @@ from agentgym.envs.sciworld.patch import write_patched_class
 JAVA_VARIABLE = "AGENTGYM_JAVA"
 WHAT, EXTRA = "The SciWorld environment", "sciworld"
 
+# A process whose worlds fill so much of its heap takes no new ones.
+_HEAVY = 0.6
+
 # What java.util.Random adds to a seed before it becomes its state.
 _SCRAMBLE = 0x5DEECE66D
 
@@ -36,6 +39,10 @@ class SimulatorError(AgentGymError):
 
 class Lost(Exception):
     """The Java process no longer answers."""
+
+
+class Gone(Lost):
+    """The Java process had ended before it was asked: it was not this question that ended it."""
 
 
 class JavaFault(Exception):
@@ -51,12 +58,14 @@ class JvmOptions:
         recycle_after: episodes after which new ones go to a fresh process.
         linger: seconds an unused process is kept before it ends.
         java: the java program; None looks for one.
+        sessions: most environments that play in one process at a time.
     """
 
     memory_mb: int = 1024
     recycle_after: int = 500
     linger: float = 5.0
     java: str | None = None
+    sessions: int = 16
 
 
 class Globals(NamedTuple):
@@ -90,6 +99,8 @@ class Jvm:
         self.loads = 0
         self.players = 0
         self.retired = False
+        self.heavy = False
+        self.dead = False
         self.explored = False
         self._owner: Player | None = None
         self._folder = Path(tempfile.mkdtemp(prefix="agentgym-sciworld-"))
@@ -171,25 +182,32 @@ class Jvm:
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs and belongs to this Python process."""
-        return self.pid == os.getpid() and self.process.poll() is None
+        """Whether the process runs, answers and belongs to this Python process."""
+        return not self.dead and self.pid == os.getpid() and self.process.poll() is None
 
     @property
     def worn(self) -> bool:
-        """Whether new episodes should go to a fresh process."""
-        return self.retired or not self.alive or self.loads >= self.options.recycle_after
+        """Whether new episodes should go to another process."""
+        used_up = self.heavy or self.loads >= self.options.recycle_after
+        return self.retired or used_up or not self.alive
+
+    @property
+    def full(self) -> bool:
+        """Whether as many environments play in it as may."""
+        return self.players >= self.options.sessions
 
     @contextlib.contextmanager
     def turn(self, player: Player) -> Iterator[None]:
         """Hold the simulator for one player, with the global state as the player left it.
 
         Raises:
-            Lost: if the process does not answer.
+            Gone: if the process had ended before.
+            Lost: if it ends during the turn.
             JavaFault: if the simulator raises an exception.
         """
-        if not self.alive:
-            raise Lost("the process has ended")
         with self.lock:
+            if not self.alive:
+                raise Gone("the process has ended")
             try:
                 if self._owner is not player:
                     if self._owner is not None:
@@ -202,6 +220,7 @@ class Jvm:
             except self._errors.Py4JJavaError as error:
                 raise JavaFault(str(error.java_exception)) from None
             except (self._errors.Py4JError, OSError) as error:
+                self.dead = True
                 raise Lost(str(error)) from error
 
     def read_globals(self) -> Globals:
@@ -212,6 +231,18 @@ class Jvm:
         """Set the simulator's global state."""
         self._random.setSeed(state.random ^ _SCRAMBLE)
         getattr(self._numbers, "count_$eq")(state.number)
+
+    def weigh(self) -> None:
+        """Note, on somebody's turn, whether what is in use fills the heap."""
+        runtime = self.gateway.jvm.java.lang.Runtime.getRuntime()
+        limit = _HEAVY * self.options.memory_mb * 2**20
+
+        def used() -> int:
+            return int(runtime.totalMemory()) - int(runtime.freeMemory())
+
+        if used() > limit:  # with what is no longer in use
+            runtime.gc()
+            self.heavy = used() > limit
 
     def forget(self, player: Player) -> None:
         """Stop keeping the global state of a player that has left."""

@@ -1,10 +1,15 @@
-"""The Java processes in use: when one is shared, replaced and ended.
+"""The Java processes in use: when they are shared, replaced and ended.
 
-Starting a JVM costs a second and half a gigabyte, so all environments of a Python process that ask
-for the same options share one.
+Starting a JVM costs a second and a quarter of a gigabyte, a world in it one megabyte. So the
+environments of a Python process that ask for the same options share JVMs. The simulator of a JVM
+serves one environment at a time, so that a JVM takes `sessions` of them and the next one begins
+another: that is what uses more cores than one.
 
-- After `recycle_after` episodes new ones go to a fresh process; the old one ends with the last
-  episode that is still played in it.
+- After `recycle_after` episodes, or when the worlds in it fill most of its heap, new episodes go to
+  a fresh process; the old one ends with the last episode that is still played in it.
+- A process that ends (with its heap full, say) is replaced, its episodes played again. Whoever had
+  the turn when it ended goes to a process of its own, so that an episode no process survives ends
+  alone.
 - A process ends when its last player has left, `linger` seconds later, so that closing one
   environment and making the next is cheap; at exit; and with the Python process.
 - After a fork the child begins with none and leaves the parent's alone.
@@ -20,22 +25,29 @@ from agentgym.envs.sciworld.jvm import Jvm, JvmOptions
 
 
 class JvmPool:
-    """The Java processes of this Python process, one in use for each set of options."""
+    """The Java processes of this Python process, by the options they were started with."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._current: dict[JvmOptions, Jvm] = {}
         self._all: list[Jvm] = []
         self._timers: dict[int, threading.Timer] = {}
 
-    def enter(self, options: JvmOptions) -> Jvm:
-        """Return the process to play on, started if need be; `leave` it when done."""
+    def enter(self, options: JvmOptions, *, alone: bool = False) -> Jvm:
+        """Return a process to play on, started if need be; `leave` it when done.
+
+        Args:
+            options: how it is run.
+            alone: whether nobody else is to play on it.
+        """
         with self._lock:
-            jvm = self._current.get(options)
-            if jvm is None or jvm.worn:
-                if jvm is not None:
-                    self._retire(jvm)
-                jvm = self._current[options] = Jvm(options)
+            for worn in [j for j in self._all if j.worn and j.players <= 0]:
+                self._end(worn)
+            shared = [j for j in self._all if j.options == options and not (j.worn or j.full)]
+            if shared and not alone:
+                jvm = min(shared, key=lambda j: j.players)
+            else:
+                jvm = Jvm(options)
+                jvm.retired = alone
                 self._all.append(jvm)
             timer = self._timers.pop(id(jvm), None)
             if timer is not None:
@@ -69,11 +81,6 @@ class JvmPool:
         with self._lock:
             return tuple(j.process.pid for j in self._all if j.alive)
 
-    def _retire(self, jvm: Jvm) -> None:
-        jvm.retired = True
-        if jvm.players <= 0 or not jvm.alive:
-            self._end(jvm)
-
     def _end_unused(self, jvm: Jvm) -> None:
         with self._lock:
             if jvm.players <= 0 and jvm in self._all:
@@ -84,8 +91,6 @@ class JvmPool:
         if timer is not None:
             timer.cancel()
         self._all.remove(jvm)
-        if self._current.get(jvm.options) is jvm:
-            del self._current[jvm.options]
         jvm.close()
 
     def forked(self) -> None:
