@@ -9,7 +9,8 @@ here, and what an engine makes of a damaged state of its own is never more than 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from agentgym.core.errors import AgentGymError, InvalidState, UnknownTask
@@ -62,9 +63,8 @@ def restore(env: TextEnv, state: Mapping[str, Any]) -> None:
         InvalidState: if the snapshot is damaged, of other tasks, or does not lead back to its
             observation; the environment then needs a reset.
     """
-    try:
-        _require_own(env, state)
-        _require_sound(state)
+    with refusing(env):
+        require(env, state)
         if env._own_max_rounds is None:
             env._own_max_rounds = env.max_rounds  # the next reset returns to it
         env._seed, env.max_rounds = state["seed"], state["max_rounds"]
@@ -76,6 +76,19 @@ def restore(env: TextEnv, state: Mapping[str, Any]) -> None:
         env.np_random.bit_generator.state = state["np_random"]
         if state["rng"] is not None:
             env.rng.bit_generator.state = state["rng"]
+
+
+def require(env: TextEnv, state: Mapping[str, Any]) -> None:
+    """Require that a snapshot is whole and of an environment's own tasks; call it in `refusing`."""
+    _require_own(env, state)
+    _require_sound(state)
+
+
+@contextmanager
+def refusing(env: TextEnv) -> Iterator[None]:
+    """Make whatever a damaged snapshot raises an `InvalidState`; the environment has no episode."""
+    try:
+        yield
     except AgentGymError as error:
         env.task = None
         if isinstance(error, UnknownTask):

@@ -256,16 +256,11 @@ class RemoteEnv(TextEnv):
 
     def set_state(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """Return to a snapshot, also one taken elsewhere; see `TextEnv.set_state`."""
-        plain = _plain(state)
-        try:
+        with snapshot.refusing(self):
+            snapshot.require(self, state)
+            plain = dict(state)
             self._play(lambda session: session.act("restore", state=plain), anew=True)
-        except (TypeError, ValueError, RecursionError) as error:  # it holds what JSON cannot
-            self.task = None
-            raise InvalidState(f"this is not a snapshot of an episode: {error!r}") from error
-        except Exception:
-            self.task = None
-            raise
-        self._take_up(plain)
+            self._take_up(plain)
         return self._observation, self._report()
 
     def _take_up(self, state: Mapping[str, Any]) -> None:
@@ -417,13 +412,6 @@ def _class_of(
 def _patience(options: Mapping[str, Any]) -> Patience:
     chosen = {key: options[key] for key in ("timeout", "retry_for") if key in options}
     return Patience(**chosen)
-
-
-def _plain(state: Any) -> dict[str, Any]:
-    """Return a snapshot as JSON can hold it."""
-    if not isinstance(state, Mapping):
-        raise InvalidState(f"this is not a snapshot of an episode: it is a {type(state).__name__}")
-    return dict(state)
 
 
 def _rebuild(kwargs: dict[str, Any], state: Mapping[str, Any] | None) -> RemoteEnv:
