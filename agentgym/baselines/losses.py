@@ -175,7 +175,7 @@ def policy_loss(
         losses = torch.where(dual, bound, losses)
     with torch.no_grad():
         figures = [
-            aggregate(values.to(ratio.dtype), own) for values in (ratio, cut & ~dual, dual, -shift)
+            aggregate(values.to(ratio.dtype), own) for values in (ratio, cut, dual, -shift)
         ]
     return PolicyLoss(aggregate(losses, own, aggregation, width), *figures)
 

@@ -77,7 +77,7 @@ def test_the_question_holds_the_episode() -> None:
         assert f"seen {i}" in user.content
     assert "EVAL-STEP 3" not in user.content
     assert "+0.6000 (positive)" in user.content
-    assert "It begins." in user.content
+    assert "win\n\nIt begins." in user.content
     assert "-1.0000 (negative)" in judge_messages(spoken(1, score=0.0))[1].content
 
 
@@ -295,6 +295,21 @@ def test_an_answer_is_paid_for_once(tmp_path: Path) -> None:
     assert redone.credits == done.credits
     assert (redone.report.cached, redone.report.spent) == (3, Spent())
     assert redone.attributions[0].notes == done.attributions[0].notes
+
+
+class SlowJudge(Judge):
+    async def complete(self, messages: Any, **more: Any) -> Reply:
+        await asyncio.sleep(0.001)
+        return await super().complete(messages, **more)
+
+
+def test_equal_episodes_of_a_batch_are_asked_about_once(tmp_path: Path) -> None:
+    judge = SlowJudge()
+    attributor = CachedAttributor(LlmAttributor(judge), tmp_path / "record.jsonl")
+    done = batch(attributor, [spoken(2, attempt=i) for i in range(6)] + [spoken(3)])
+    assert judge.calls == 2
+    assert (done.report.labelled, done.report.cached) == (7, 5)
+    attributor.close()
 
 
 def test_what_changes_the_answer_changes_the_key() -> None:

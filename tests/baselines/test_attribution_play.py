@@ -228,3 +228,11 @@ def test_what_they_are_is_in_their_key() -> None:
     renamed = episode.model_copy(update={"agent": "another", "attempt": 5})
     assert attributors[0].key(renamed) == keys[0]
     assert attributors[0].key(episode.model_copy(update={"score": 0.0})) != keys[0]
+
+
+def test_the_horizon_bounds_what_is_played() -> None:
+    left = MonteCarloAttributor(lambda *_: "move left", rollouts=1, horizon=1)
+    answer = ask(left, maze(WAY))
+    # One move left is enough only from the last moment before the goal.
+    assert answer.credits == (0.0, 1.0, 0.0)
+    assert answer.spent.env_steps == 3 + 3

@@ -19,6 +19,7 @@ VERSION = "1"
 LONGEST = 2_000
 """Characters of an action or an observation that are shown; as published."""
 LONGEST_TASK = 6_000
+"""Characters of the rules, and of the goal with the first observation, that are shown."""
 LONGEST_NOTE = 500
 
 SYSTEM = """\
@@ -66,8 +67,13 @@ def judge_messages(episode: Episode) -> list[Message]:
     """Return the question about an episode's steps."""
     mark = _mark(episode)
     count = episode.rounds
-    task = f"{episode.instructions}\n\n{episode.observation}".strip()
-    lines = ["The task:", _quote("TASK", task, mark, LONGEST_TASK), "", "The steps:"]
+    lines = [
+        "What the agent was told:",
+        _quote("RULES", episode.instructions, mark, LONGEST_TASK),
+        _quote("TASK", f"{episode.goal}\n\n{episode.observation}".strip(), mark, LONGEST_TASK),
+        "",
+        "The steps:",
+    ]
     for i, step in enumerate(episode.steps):
         said = step.reply or step.action or "(the agent gave no action)"
         lines += [
@@ -135,7 +141,8 @@ def _quote(what: str, text: str, mark: str, limit: int = LONGEST) -> str:
 
 
 def _mark(episode: Episode) -> str:
-    digest = hashlib.sha256(episode.observation.encode())
+    told = f"{episode.instructions}\x1f{episode.goal}\x1f{episode.observation}"
+    digest = hashlib.sha256(told.encode())
     for step in episode.steps:
         digest.update(f"\x1f{step.reply}\x1f{step.observation}".encode())
     return digest.hexdigest()[:8]
