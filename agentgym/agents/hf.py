@@ -136,12 +136,20 @@ class HFAgent(ChatAgent):
         seed: int = 0,
     ) -> Reply:
         """Return the model's reply; see `ChatAgent.complete`."""
-        prompt = self.encode(messages, tools)
+        return await self.answer(self.encode(messages, tools), episode=episode, seed=seed)
+
+    async def answer(self, prompt: Sequence[int], *, episode: str = "", seed: int = 0) -> Reply:
+        """Return the model's reply to a conversation that is tokens already.
+
+        Raises:
+            ModelError: if the model failed.
+            ContextOverflow: if the prompt is too long for the model.
+        """
         if len(prompt) >= self.context:
             raise ContextOverflow(
                 f"the conversation has {len(prompt)} tokens, {self.name} takes {self.context}"
             )
-        return await self._batcher.submit(_Ask(prompt, episode, seed))
+        return await self._batcher.submit(_Ask(list(prompt), episode, seed))
 
     def encode(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()

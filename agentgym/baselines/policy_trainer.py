@@ -1,0 +1,423 @@
+"""The step of GRPO and ADCA-GRPO: play, credit, and move the policy.
+
+It stands on TRL's GRPOTrainer, of which it uses the loop, the order in which groups come, the
+fused head that gives log-probabilities at the sampling temperature without the logits, and the way
+weights get to vLLM. It replaces two methods. `_prepare_inputs` plays, since TRL's own path scores
+texts and has a place for every episode, where here tokens arrive with their log-probabilities and
+broken episodes leave gaps. `_compute_loss` puts the formulas of `losses` together, since dual clip,
+k3 against an adapter switched off and four aggregations exact over accumulated steps are not all
+to be had there.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from accelerate.utils import gather_object
+from datasets import Dataset
+from torch import Tensor
+from trl import GRPOConfig as TRLConfig
+from trl import GRPOTrainer
+from trl.trainer.utils import add_fused_lm_head
+
+from agentgym.baselines.advantage import to_tokens
+from agentgym.baselines.chat import ChatTemplate
+from agentgym.baselines.engines import (
+    HFEngine,
+    TokenAgent,
+    VLLMColocateEngine,
+    VLLMServerEngine,
+    check_server,
+)
+from agentgym.baselines.grpo import Credit, GRPOConfig, total_steps, updates
+from agentgym.baselines.losses import k3_kl, policy_loss, policy_objective
+from agentgym.baselines.model import Policy
+from agentgym.baselines.progress import EpisodeLines, Journal
+from agentgym.baselines.sampling import Group, Samples, context_of, make_groups, sample_groups
+from agentgym.baselines.training import arguments
+from agentgym.core.errors import InvalidConfig
+from agentgym.core.extras import require
+
+Batch = dict[str, Any]
+
+
+class TokenRow(NamedTuple):
+    """A trajectory, as the loss takes it; all of one length.
+
+    Attributes:
+        ids: all tokens, the prompt's first.
+        own: whether the policy chose the token.
+        advantages: of each token, 0 where the policy chose nothing.
+        old: log-probability of each token when it was sampled.
+    """
+
+    ids: list[int]
+    own: list[bool]
+    advantages: list[float]
+    old: list[float]
+
+
+def make_trainer(
+    policy: Policy, credit: Credit, config: GRPOConfig, folder: Path, journal: Journal
+) -> PolicyTrainer:
+    """Return a trainer of a policy, ready to be run."""
+    steps = total_steps(config)
+    samplings = -(-(steps or 1) // updates(config))
+    groups = make_groups(config.tasks, samplings * config.groups, seed=config.seed)
+    engine = config.engine
+    vllm: dict[str, Any] = {}
+    if engine.kind != "hf":
+        require("vllm", f"The engine {engine.kind} (constraints/train-vllm.txt)", "vllm")
+        vllm = {
+            "use_vllm": True,
+            "vllm_mode": engine.kind.removeprefix("vllm-"),
+            "vllm_server_base_url": engine.url,
+            "vllm_group_port": engine.group_port,
+            "vllm_server_timeout": engine.timeout,
+            "vllm_gpu_memory_utilization": engine.gpu_memory,
+            "vllm_max_model_length": context_of(config.length, policy.context),
+            "vllm_importance_sampling_correction": False,  # the ratio starts from what was sampled
+        }
+    settings = arguments(
+        TRLConfig,
+        config.model_copy(update={"optim": config.optim.model_copy(update={"max_steps": steps})}),
+        folder,
+        num_generations=config.group_size,
+        generation_batch_size=config.episodes,
+        num_iterations=config.iterations,
+        max_completion_length=config.sampling.max_tokens,
+        temperature=config.sampling.temperature,
+        beta=0.0,  # the reference is held here
+        disable_dropout=True,
+        shuffle_dataset=False,  # the groups are in their order already
+        **vllm,
+    )
+    return PolicyTrainer(policy, credit, config, groups, journal, settings)
+
+
+class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
+    """TRL's trainer with our sampling, credit and loss.
+
+    Args:
+        policy: what is trained.
+        credit: what rounds are credited with.
+        config: our settings.
+        groups: what is played, in order.
+        journal: where lines go.
+        settings: TRL's configuration.
+
+    Attributes:
+        engine: where the policy samples from.
+        left_out: episodes that could not be learned from, by reason.
+        samples: what was played last.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        credit: Credit,
+        config: GRPOConfig,
+        groups: Sequence[Group],
+        journal: Journal,
+        settings: Any,
+    ) -> None:
+        self.policy, self.credit, self.config, self.journal = policy, credit, config, journal
+        self.groups = {group.number: group for group in groups}
+        self.left_out: Counter[str] = Counter()
+        self.samples = Samples([])
+        self._reference = self._frozen(policy, config)
+        super().__init__(
+            model=policy.model,
+            reward_funcs=_unused,
+            args=settings,
+            train_dataset=Dataset.from_list([{"prompt": "", "group": n} for n in self.groups]),
+            processing_class=policy.tokenizer,
+        )
+        if self._reference is not None:
+            add_fused_lm_head(self._reference, temperature=config.sampling.temperature)
+            self._reference = self.accelerator.prepare_model(self._reference, evaluation_mode=True)
+        self._micro: list[Batch] = []
+        self.engine = self._make_engine()
+
+    def _prepare_inputs(self, generation_batch: list[dict[str, Any]]) -> Batch:
+        """Return the next part of what was played, playing first where all has been used."""
+        parts = self.args.steps_per_generation
+        if self._step % (parts * self.num_iterations) == 0 or not self._micro:
+            self._micro = self._play([row["group"] for row in generation_batch])
+        part: Batch = self._micro[self._step % parts]
+        return part
+
+    def _play(self, numbers: Sequence[int]) -> list[Batch]:
+        """Play groups and return what was played in parts, one a forward pass."""
+        config = self.config
+        counts = Counter(numbers)
+        if any(count != config.group_size for count in counts.values()):
+            raise InvalidConfig(f"a process has parts of groups alone: {dict(counts)}")
+        with self._sampling():
+            self.samples = samples = sample_groups(
+                [self.groups[n] for n in counts],
+                config.group_size,
+                self.engine,
+                config.sampling,
+                seed=config.seed,
+                too_long=config.length.too_long,
+                failures=config.failures,
+                on_event=EpisodeLines(self.journal.say, f"playing at step {self._global_step}"),
+            )
+        self.left_out += samples.left_out
+        self.journal.say(f"step {self._global_step}: {samples}")
+        advantages, figures = self.credit.assign(samples, self._global_step)
+        self._note({**samples.metrics(), **self._continuity(), **figures})
+        rows = [token_row(t, a) for t, a in zip(samples.trajectories, advantages, strict=True)]
+        return self._parts(rows)
+
+    def _parts(self, rows: Sequence[TokenRow]) -> list[Batch]:
+        """Spread rows at random over steps and forward passes, and give each what is fixed."""
+        rng = np.random.default_rng([self.config.seed, self._global_step])
+        order = [rows[i] for i in rng.permutation(len(rows))]
+        passes = self.args.gradient_accumulation_steps
+        count = self.args.steps_per_generation
+        batches: list[Batch] = []
+        for chosen in np.array_split(np.arange(len(order)), count // passes):
+            step = sorted((order[i] for i in chosen), key=lambda row: len(row.ids))
+            totals = torch.tensor(
+                [sum(sum(row.own) for row in step), len(step)], device=self.accelerator.device
+            )
+            tokens, sequences = self.accelerator.gather(totals[None]).sum(0).tolist()
+            for part in np.array_split(np.arange(len(step)), passes):
+                batch = collate([step[i] for i in part], self.policy.tokenizer.pad_token_id)
+                batch = {key: value.to(self.accelerator.device) for key, value in batch.items()}
+                batches.append({**batch, "rows": len(part), "share": (tokens, sequences)})
+        with torch.no_grad():
+            for batch in batches:
+                if self.config.kl_coef:
+                    with self._as_reference() as model:
+                        batch["ref"] = self.log_probs(model, batch)[0]
+                if self.config.old == "recomputed":
+                    fresh = self.log_probs(self.model, batch)[0]
+                    apart = (fresh - batch["old"]).abs()[batch["own"]]
+                    self._note({"old_difference": float(apart.mean()) if len(apart) else 0.0})
+                    batch["old"] = fresh
+        return batches
+
+    def _compute_loss(self, model: Any, inputs: Batch) -> Tensor:
+        """Return the loss of a forward pass (the formula of `grpo`)."""
+        config = self.config
+        own, weight, width = inputs["own"], self._weight(inputs), self._width(inputs)
+        logprobs, entropy = self.log_probs(model, inputs)
+        policy = policy_loss(
+            logprobs,
+            inputs["old"],
+            inputs["advantages"],
+            own,
+            clip_low=config.clip_low,
+            clip_high=config.clip_high,
+            dual_clip=config.dual_clip,
+            aggregation=config.aggregation,
+            width=width,
+        )
+        kl = k3_kl(logprobs, inputs["ref"], own) if "ref" in inputs else None
+        loss = policy_objective(
+            policy.loss,
+            own,
+            kl=kl,
+            kl_coef=config.kl_coef,
+            entropy=entropy if config.entropy_coef else None,
+            entropy_coef=config.entropy_coef,
+            aggregation=config.aggregation,
+            width=width,
+        )
+        share = self._passes * int(own.sum()) / max(inputs["share"][0], 1)
+        figures = {
+            "policy_loss": float(policy.loss.detach()) * weight,
+            "ratio": float(policy.ratio) * share,
+            "clipped": float(policy.clipped) * share,
+            "dual_clipped": float(policy.dual_clipped) * share,
+            "approx_kl": float(policy.approx_kl) * share,
+            "entropy": float(_mean(entropy.detach(), own)) * share,
+        }
+        if kl is not None:
+            figures["kl"] = float(_mean(kl.detach(), own)) * share
+        for name, value in figures.items():
+            self._metrics["train"][name].append(value)
+        return loss * weight
+
+    def log_probs(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return log-probability and entropy of each own token, shape (B, T); 0 elsewhere."""
+        ids, own = batch["ids"], batch["own"]
+        labels = torch.cat([ids[:, :1], ids[:, 1:].masked_fill(~own, -100)], dim=1)
+        with self.accelerator.autocast():
+            output = model(
+                input_ids=ids,
+                attention_mask=batch["attention"],
+                labels=labels,
+                use_cache=False,
+                fused_lm_head=True,
+            )
+        return output.log_probs, output.entropy
+
+    @property
+    def _passes(self) -> int:
+        """Forward passes of a step, over all processes; the trainer takes their mean."""
+        return int(self.args.gradient_accumulation_steps * self.accelerator.num_processes)
+
+    def _weight(self, batch: Batch) -> float:
+        """Return what a pass weighs, so that the step's loss is its mean over the whole step."""
+        tokens, sequences = (float(n) for n in batch["share"])
+        if self.config.aggregation == "token-mean":
+            return self._passes * float(batch["own"].sum()) / max(tokens, 1)
+        if self.config.aggregation == "seq-mean-token-sum-norm":
+            return float(self._passes)
+        return self._passes * float(batch["rows"]) / max(sequences, 1)
+
+    def _width(self, batch: Batch) -> int | None:
+        if self.config.aggregation != "seq-mean-token-sum-norm":
+            return None
+        longest = self.config.width or context_of(self.config.length, self.policy.context)
+        return longest * max(int(batch["share"][1]), 1)
+
+    @property
+    def _global_step(self) -> int:
+        return int(self.state.global_step)
+
+    def _note(self, figures: dict[str, float]) -> None:
+        """Keep figures for the curve: their means over all processes that have them."""
+        everyone: list[dict[str, float]] = gather_object([figures])
+        for name in dict.fromkeys(name for one in everyone for name in one):
+            values = [one[name] for one in everyone if name in one]
+            self._metrics["train"][name].append(sum(values) / len(values))
+
+    def _continuity(self) -> dict[str, float]:
+        """Return how many turns a chat template would have written with other tokens."""
+        talks = self.engine.continuations
+        share = talks.rewritten / talks.turns if talks.turns else 0.0
+        talks.turns = talks.rewritten = 0
+        return {"rewritten_turns": share}
+
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        """Add what follows from several figures, and log."""
+        kept = self._metrics["train"]
+        if kept["step_time"] and kept["environment_seconds"]:
+            played = sum(kept["environment_seconds"])
+            logs["environment_share"] = played / max(sum(kept["step_time"]), 1e-9)
+        super().log(logs, start_time)
+
+    @contextmanager
+    def _sampling(self) -> Iterator[None]:
+        """Let the engine play with the weights of the moment."""
+        model, training = self.model, self.model.training
+        if isinstance(self.engine, HFEngine):
+            self.engine.forget()
+        else:
+            self.vllm_generation.sync_weights()
+        model.eval()
+        try:
+            yield
+        finally:
+            model.train(training)
+
+    def _make_engine(self) -> TokenAgent:
+        policy, config = self.policy, self.config
+        sampling, kind = config.sampling, config.engine.kind
+        template = ChatTemplate(policy.tokenizer, policy.ends, config.model.template_options)
+        context = context_of(config.length, policy.context)
+        if kind == "hf":
+            if self.is_fsdp_enabled or self.is_deepspeed_enabled:
+                raise InvalidConfig(
+                    "a model in parts cannot sample in this process: set engine.kind to "
+                    "vllm-server or vllm-colocate (docs/vllm.md)"
+                )
+            return HFEngine(
+                policy, sampling, template, context=context, cache_tokens=config.engine.cache_tokens
+            )
+        tokenizer = policy.tokenizer
+        if kind == "vllm-server":
+            from trl.generation.vllm_client import VLLMClient
+
+            # Every process asks for itself; the weights go through the main process's client.
+            client = getattr(self.vllm_generation, "vllm_client", None) or VLLMClient(
+                base_url=config.engine.url, connection_timeout=config.engine.timeout
+            )
+            check_server(client.get_server_info())
+            return VLLMServerEngine(client, tokenizer, sampling, template, context=context)
+        from vllm import SamplingParams
+
+        llm = self.vllm_generation.llm
+        return VLLMColocateEngine(
+            llm, SamplingParams, tokenizer, sampling, template, context=context
+        )
+
+    @staticmethod
+    def _frozen(policy: Policy, config: GRPOConfig) -> Any:
+        """Return a copy of the model that stays as it is; None where an adapter can be put off."""
+        if not config.kl_coef or hasattr(policy.model, "disable_adapter"):
+            return None
+        return copy.deepcopy(policy.model).eval().requires_grad_(False)
+
+    @contextmanager
+    def _as_reference(self) -> Iterator[Any]:
+        if self._reference is not None:
+            yield self._reference
+            return
+        model = self.accelerator.unwrap_model(self.model)
+        training = model.training
+        model.eval()
+        with model.disable_adapter() if hasattr(model, "disable_adapter") else nullcontext():
+            yield self.model
+        model.train(training)
+
+
+def token_row(trajectory: Any, advantages: Any) -> TokenRow:
+    """Return a trajectory with the advantage of each of its tokens.
+
+    Args:
+        trajectory: the episode as tokens.
+        advantages: of each round, shape (K,).
+    """
+    prompt = len(trajectory.prompt_ids)
+    spread = to_tokens([advantages], np.array([trajectory.step_ids], dtype=np.int64))[0]
+    return TokenRow(
+        ids=[*trajectory.prompt_ids, *trajectory.completion_ids],
+        own=[False] * prompt + list(trajectory.mask),
+        advantages=[0.0] * prompt + spread.tolist(),
+        old=[0.0] * prompt + list(trajectory.logprobs),
+    )
+
+
+def collate(rows: Sequence[TokenRow], pad: int) -> Batch:
+    """Return rows as tensors, padded on the right.
+
+    Returns:
+        `ids` and `attention` of shape (B, T + 1); `own`, `advantages` and `old` of shape (B, T),
+        of the tokens from the second on, as a model predicts them. No rows give one without own
+        tokens, so that every process has something to compute.
+    """
+    rows = rows or [TokenRow([pad, pad], [False] * 2, [0.0] * 2, [0.0] * 2)]
+    width = max(len(row.ids) for row in rows)
+
+    def padded(values: list[Any], fill: Any) -> list[Any]:
+        return values + [fill] * (width - len(values))
+
+    return {
+        "ids": torch.tensor([padded(row.ids, pad) for row in rows]),
+        "attention": torch.tensor([padded([1] * len(row.ids), 0) for row in rows]),
+        "own": torch.tensor([padded(row.own, False) for row in rows])[:, 1:],
+        "advantages": torch.tensor([padded(row.advantages, 0.0) for row in rows])[:, 1:],
+        "old": torch.tensor([padded(row.old, 0.0) for row in rows])[:, 1:],
+    }
+
+
+def _mean(values: Tensor, own: Tensor) -> Tensor:
+    return values.masked_fill(~own, 0.0).sum() / own.sum().clamp(min=1)
+
+
+def _unused(prompts: list[Any], **_: Any) -> list[float]:
+    """Stand where TRL wants a reward; scores come from the environments."""
+    return [0.0] * len(prompts)
