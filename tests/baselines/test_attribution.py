@@ -433,6 +433,17 @@ def test_what_scored_nothing_is_not_asked_about() -> None:
     assert done.report.skipped == 1
 
 
+def test_the_outcome_that_decides_can_be_another_than_the_score() -> None:
+    judge = Judge()
+    episodes = [spoken(2, s, f"g{i}") for i, s in enumerate((0.9, 0.4, 0.0))]
+    options = AdcaOptions(skip="skip_all_neg")
+    done = batch(LlmAttributor(judge), episodes, options, outcomes=[1.0, 0.0, 0.0])
+    assert judge.calls == 1
+    assert done.report.skipped == 2
+    with pytest.raises(InvalidBatch):
+        batch(LlmAttributor(judge), episodes, options, outcomes=[1.0])
+
+
 def test_an_episode_without_steps_is_not_asked_about() -> None:
     judge = Judge()
     done = batch(LlmAttributor(judge), [spoken(0), spoken(1)])

@@ -12,7 +12,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from agentgym.baselines.adca_options import AdcaOptions
-from agentgym.baselines.advantage import EPS, SUCCESS, InvalidBatch, grpo_advantages
+from agentgym.baselines.advantage import (
+    EPS,
+    SUCCESS,
+    Floats,
+    InvalidBatch,
+    grpo_advantages,
+)
 from agentgym.baselines.attribution.base import Attribution, Attributor
 from agentgym.baselines.attribution.report import AttributionReport
 from agentgym.core import TextEnv
@@ -44,10 +50,13 @@ def assign_credit(
     attributor: Attributor,
     options: AdcaOptions | None = None,
     global_step: int = 0,
+    outcomes: Sequence[float] | None = None,
     env: TextEnv | None = None,
 ) -> AssignedCredit:
     """Return the credits of a batch; see `assign_credit_async`."""
-    return run_sync(assign_credit_async(episodes, groups, attributor, options, global_step, env))
+    return run_sync(
+        assign_credit_async(episodes, groups, attributor, options, global_step, outcomes, env)
+    )
 
 
 async def assign_credit_async(
@@ -56,6 +65,7 @@ async def assign_credit_async(
     attributor: Attributor,
     options: AdcaOptions | None = None,
     global_step: int = 0,
+    outcomes: Sequence[float] | None = None,
     env: TextEnv | None = None,
 ) -> AssignedCredit:
     """Return the credits of a batch.
@@ -69,16 +79,23 @@ async def assign_credit_async(
         attributor: who is asked.
         options: see `AdcaOptions`.
         global_step: the training step, from 0.
+        outcomes: R of each episode, by which `skip` decides; default its score.
         env: an environment to play in, for attributors that play (see `Attributor.attribute`).
 
     Raises:
-        InvalidBatch: if there is not one group id an episode.
+        InvalidBatch: if there is not one group id and one outcome an episode.
         AttributionStopped: if the attributor gives up; what it had finished is in its cache.
     """
     options = options or AdcaOptions()
     if len(groups) != len(episodes):
         raise InvalidBatch(f"there are {len(episodes)} episodes and {len(groups)} group ids")
-    known = _left_out(episodes, groups, options, global_step)
+    returns = [e.score for e in episodes] if outcomes is None else list(outcomes)
+    advantages = grpo_advantages(groups, returns)
+    if options.active(global_step):
+        known = _skip(episodes, returns, advantages, options)
+    else:
+        why = f"attribution ended at step {options.prm_steps}"
+        known = {i: _skipped(e, None, why) for i, e in enumerate(episodes)}
     asked = [i for i in range(len(episodes)) if i not in known]
     try:
         answers = await _ask(attributor, [episodes[i] for i in asked], env)
@@ -89,29 +106,21 @@ async def assign_credit_async(
     return AssignedCredit(attributions, AttributionReport.of(attributions))
 
 
-def _left_out(
-    episodes: Sequence[Episode],
-    groups: Sequence[Hashable],
-    options: AdcaOptions,
-    global_step: int,
+def _skip(
+    episodes: Sequence[Episode], returns: list[float], advantages: Floats, options: AdcaOptions
 ) -> dict[int, Attribution]:
-    """Return the attributions of the episodes that are not asked about, by index."""
-    if not options.active(global_step):
-        why = f"attribution ended at step {options.prm_steps}"
-        return {i: _skipped(e, None, why) for i, e in enumerate(episodes)}
-    scores = [episode.score for episode in episodes]
-    advantages = grpo_advantages(groups, scores)
+    """Return the attributions of the episodes that are not worth asking about, by index."""
     skipped = {}
-    for i, episode in enumerate(episodes):
+    for i, (episode, outcome) in enumerate(zip(episodes, returns, strict=True)):
         why = ""
         if not episode.steps:
             why = "no step was taken"
         elif options.skip == "skip_small_adv" and abs(advantages[i]) < EPS:
             why = "its outcome does not differ from its group's"
-        elif options.skip == "skip_all_neg" and episode.score <= 0.0:
-            why = "it scored nothing"
+        elif options.skip == "skip_all_neg" and outcome <= 0.0:
+            why = "its outcome is nothing"
         if why:
-            sign = 1.0 if episode.score > SUCCESS else -1.0
+            sign = 1.0 if outcome > SUCCESS else -1.0
             skipped[i] = _skipped(episode, (sign,) * episode.rounds, why)
     return skipped
 
