@@ -11,6 +11,7 @@ own, and what it leaves is gone with the answer. OpenEnv itself is not imported 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Mapping
@@ -48,6 +49,7 @@ log = logging.getLogger("agentgym.serve")
 
 _OWNER = "openenv"
 _LOST = (SessionLost, TooSlow, UnknownSession)
+_PATIENCE = 10.0  # seconds a client that gets no session has to learn why
 _HTTP = {"health": "GET", "schema": "GET", "metadata": "GET", "state": "GET", "reset": "POST",
          "step": "POST"}  # fmt: skip
 
@@ -85,8 +87,12 @@ class _OpenEnv:
                 pass
             await socket.close()
         except (AgentGymError, ResetNeeded) as error:
-            with suppress(WebSocketDisconnect):
+            with suppress(WebSocketDisconnect, TimeoutError):
                 await _send(socket, self._refusal(error))
+                # The client reads this once it has sent something, which a closed connection
+                # would not let it do.
+                async with asyncio.timeout(_PATIENCE):
+                    await socket.receive()
                 await socket.close()
         except WebSocketDisconnect:  # the client is gone already
             pass
