@@ -154,12 +154,13 @@ class BodyLimit:
 
     async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count what comes in; whatever the application makes of the refusal, answer with it."""
-        size = 0
+        size, more = 0, True
 
         async def count() -> Message:
-            nonlocal size
+            nonlocal size, more
             message = await receive()
             size += len(message.get("body", b""))
+            more = message.get("more_body", False)
             if size > self._most:
                 raise TooLarge(self._told())
             return message
@@ -174,7 +175,8 @@ class BodyLimit:
             if size <= self._most:
                 raise
         if size > self._most:
-            await _drop(receive)
+            if more:
+                await _drop(receive)
             await self._too_large(scope, receive, send)
 
     async def _too_large(self, scope: Scope, receive: Receive, send: Send) -> None:

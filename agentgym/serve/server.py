@@ -55,7 +55,7 @@ def serve(config: ServerConfig, ready: Ready) -> None:
             server_header=False,
             timeout_keep_alive=_KEEP_ALIVE,
             timeout_graceful_shutdown=max(1, round(config.grace)),
-            ws_max_size=config.settings.max_body,
+            ws_max_size=2 * config.settings.max_body,  # up to there, it is answered why
             ws_per_message_deflate=False,
         ),
         app.state.store,

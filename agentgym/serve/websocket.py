@@ -23,7 +23,7 @@ from agentgym.serve.api import Api
 from agentgym.serve.endpoint import refuse
 from agentgym.serve.entry import Entry, Reply
 from agentgym.serve.fields import Fields, parse
-from agentgym.serve.problem import BadRequest, ServerFault
+from agentgym.serve.problem import BadRequest, ServerFault, TooLarge
 from agentgym.serve.store import SessionStore
 from agentgym.serve.verbs import VERBS
 
@@ -109,7 +109,7 @@ class Connection:
     async def _answer(self, message: Message) -> bytes:
         name: str | int | None = None
         try:
-            values = _object(message)
+            values = self._object(message)
             name = _name(values)
             reply = await self._call(_verb(values), values)
         except (AgentGymError, ResetNeeded) as error:
@@ -118,6 +118,17 @@ class Connection:
             log.exception("a message failed")
             reply = Reply.of(ServerFault("the server failed; its log says why"))
         return _framed(name, reply)
+
+    def _object(self, message: Message) -> dict[str, Any]:
+        text = message.get("text")
+        body = text.encode() if text is not None else message.get("bytes") or b""
+        most = self._store.settings.max_body
+        if len(body) > most:
+            raise TooLarge(f"a message has at most {most} bytes here, got {len(body)}")
+        values = parse(body)
+        if not isinstance(values, dict):
+            raise BadRequest('a message is an object like {"id": 1, "verb": "step", "action": "…"}')
+        return values
 
     async def _call(self, verb: str, given: dict[str, Any]) -> Reply:
         if verb == "ping":
@@ -143,14 +154,6 @@ class Connection:
             return turn
         self.entry = self._socket.scope["entry"] = entry
         return Reply(200, self._api.opened(entry, turn), (turn and turn.seq) or 0)
-
-
-def _object(message: Message) -> dict[str, Any]:
-    text = message.get("text")
-    values = parse(text.encode() if text is not None else message.get("bytes") or b"")
-    if not isinstance(values, dict):
-        raise BadRequest('a message is an object like {"id": 1, "verb": "step", "action": "…"}')
-    return values
 
 
 def _name(values: dict[str, Any]) -> str | int | None:
