@@ -139,7 +139,9 @@ class _Engine:
         finally:
             probe.close()
         count = min(concurrency, len(self.jobs))
-        fleet = make_fleet(executor, count, self.jobs, described)
+        fleet = make_fleet(
+            executor, count, self.jobs, described, whole=isinstance(self.agent, Agent)
+        )
         try:
             await fleet.open()
             async with contextlib.aclosing(self._run(fleet, count)) as episodes:

@@ -69,7 +69,12 @@ class Fleet:
 
 
 def make_fleet(
-    executor: str, lanes: int, jobs: Sequence[Job], described: Mapping[str, Description]
+    executor: str,
+    lanes: int,
+    jobs: Sequence[Job],
+    described: Mapping[str, Description],
+    *,
+    whole: bool = False,
 ) -> Fleet:
     """Return the workers of a run.
 
@@ -78,6 +83,7 @@ def make_fleet(
         lanes: how many episodes run at a time.
         jobs: what is to be played.
         described: what is known of the environments, by `EnvChoice.identity`.
+        whole: whether the agent is in the worker too, which is then asked for whole episodes.
 
     Raises:
         UnknownExecutor: if there is no such executor.
@@ -95,5 +101,5 @@ def make_fleet(
     if executor == "ray":
         from agentgym.rollout.ray_fleet import RayFleet
 
-        return RayFleet(lanes, jobs, described)
+        return RayFleet(lanes, jobs, described, whole=whole)
     raise UnknownExecutor("executor", executor, EXECUTORS)

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from agentgym.core import Task, TaskSet, make
 from agentgym.core.errors import InvalidConfig
@@ -42,6 +42,16 @@ class EnvChoice(BaseModel):
     split: str = "eval"
     max_rounds: int | None = None
     options: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("options")
+    @classmethod
+    def _no_secret(cls, options: dict[str, Any]) -> dict[str, Any]:
+        if options.get("token") is not None:
+            raise InvalidConfig(
+                "the options of an environment are written into the run's record, so a token cannot "
+                "be one of them; set the environment variable AGENTGYM_TOKEN instead"
+            )
+        return options
 
     def make_arguments(self) -> dict[str, Any]:
         """Return the keyword arguments the environment is made with."""

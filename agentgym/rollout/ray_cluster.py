@@ -12,8 +12,10 @@ import contextlib
 import logging
 import math
 import os
+import socket
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from agentgym.core import AgentGymError, EnvNeeds, require
@@ -26,7 +28,8 @@ PATIENCE_VARIABLE = "AGENTGYM_RAY_PATIENCE"
 _MISSING_PATIENCE, _BUSY_PATIENCE = 5.0, 120.0
 _PLENTY = 1000.0
 """How much of a resource of one's own this machine has in a cluster begun here: memory decides."""
-_MOST_THREADS = 32
+MOST_THREADS = 32
+"""How many episodes may be acting in one worker at a time."""
 
 
 class ClusterError(AgentGymError):
@@ -51,19 +54,24 @@ class RayCluster:
             self._join(needs)
 
     def _join(self, needs: Sequence[EnvNeeds]) -> None:
-        """Connect to the cluster of `$RAY_ADDRESS` or of this machine, or begin one."""
-        address = os.environ.get(ADDRESS_VARIABLE)
-        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNING}
-        if address != "local":
-            try:
-                self._ray.init(address="auto", **quiet)
-                return
-            except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-                if address:
-                    raise ClusterError(
-                        f"there is no Ray cluster at {address} ({ADDRESS_VARIABLE}): {error}. "
-                        "Begin one there with 'ray start --head', or unset the variable."
-                    ) from error
+        """Connect to the cluster of `$RAY_ADDRESS` or of `ray start` here, or begin one.
+
+        One that another Python process has begun for itself is left alone: it ends with it.
+        """
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+        named = os.environ.get(ADDRESS_VARIABLE, "")
+        if named not in ("", "auto", "local"):
+            if not _answers(named):
+                raise ClusterError(
+                    f"nothing answers at {named}, which {ADDRESS_VARIABLE} names. Begin a cluster "
+                    "there with 'ray start --head', or unset the variable to use this machine."
+                )
+            self._ray.init(address=named, **quiet)
+            return
+        started = _started_here()
+        if started and named != "local":
+            self._ray.init(address=started, **quiet)
+            return
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         own = {name: _PLENTY for need in needs for name in need.resources}
         self._ray.init(
@@ -91,7 +99,7 @@ class RayCluster:
 
         Args:
             needs: what the machine must have for it.
-            threads: how many episodes may be acting in it at a time.
+            threads: how many episodes may be acting in it at a time, at most `MOST_THREADS`.
 
         Raises:
             ClusterError: if no machine can hold it, or none has room before patience ends, or the
@@ -105,7 +113,7 @@ class RayCluster:
                     num_cpus=needs.cpus,
                     memory=int(needs.amounts["memory"]),
                     resources=dict(needs.resources),
-                    max_concurrency=max(1, min(threads, _MOST_THREADS)),
+                    max_concurrency=threads,
                     max_restarts=0,
                     scheduling_strategy="SPREAD",
                 )
@@ -172,6 +180,26 @@ class RayCluster:
             "Wait for the other work on it to end, add a machine, or wait longer with "
             f"{PATIENCE_VARIABLE}=600 (seconds)."
         )
+
+
+def _started_here() -> str:
+    """Return the address of the cluster `ray start` has begun or joined on this machine, or ""."""
+    note = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray", "ray_current_cluster")
+    try:
+        address = note.read_text().strip()
+    except OSError:
+        return ""
+    return address if _answers(address) else ""  # it may have been left by one that was killed
+
+
+def _answers(address: str) -> bool:
+    """Return whether anybody listens; Ray itself would keep trying for minutes."""
+    host, _, port = address.removeprefix("ray://").partition("?")[0].rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 async def _awaited(reference: Any) -> None:

@@ -18,7 +18,7 @@ from agentgym.core import EnvNeeds
 from agentgym.rollout.fleet import Fleet
 from agentgym.rollout.host import Description
 from agentgym.rollout.plan import EnvChoice, Job
-from agentgym.rollout.ray_cluster import ClusterError, RayCluster
+from agentgym.rollout.ray_cluster import MOST_THREADS, ClusterError, RayCluster
 from agentgym.rollout.workers import Worker
 
 
@@ -29,6 +29,7 @@ class _Kind:
     Attributes:
         needs: what each needs.
         threads: how many episodes may be acting in one at a time.
+        places: how many episodes one is given at a time.
         left: episodes still to be played.
         workers: those that can be given episodes.
         hiring: those that are being started.
@@ -37,6 +38,7 @@ class _Kind:
 
     needs: EnvNeeds
     threads: int
+    places: int
     left: int = 0
     workers: list[Worker] = field(default_factory=list)
     hiring: int = 0
@@ -50,10 +52,17 @@ class RayFleet(Fleet):
         lanes: how many episodes run at a time.
         jobs: what is to be played.
         described: what is known of the environments, by `EnvChoice.identity`.
+        whole: whether a worker is asked for whole episodes. It then gets no more than it can play
+            at a time: one that waited its turn would die with the one before it.
     """
 
     def __init__(
-        self, lanes: int, jobs: Sequence[Job], described: Mapping[str, Description]
+        self,
+        lanes: int,
+        jobs: Sequence[Job],
+        described: Mapping[str, Description],
+        *,
+        whole: bool = False,
     ) -> None:
         super().__init__()
         self._lanes = lanes
@@ -61,8 +70,9 @@ class RayFleet(Fleet):
         self._kinds: dict[str, _Kind] = {}
         for identity, (_, blocking, needs) in described.items():
             key = (tuple(sorted(needs.amounts.items())), needs.sessions, blocking)
-            kind = kinds.setdefault(key, _Kind(needs, needs.sessions if blocking else 1))
-            self._kinds[identity] = kind
+            threads = min(needs.sessions, MOST_THREADS) if blocking else 1
+            places = threads if whole else needs.sessions
+            self._kinds[identity] = kinds.setdefault(key, _Kind(needs, threads, places))
         for identity, count in Counter(job.env.identity for job in jobs).items():
             self._kinds[identity].left += count
         self._all = list(kinds.values())
@@ -89,7 +99,7 @@ class RayFleet(Fleet):
     def take(self, choice: EnvChoice) -> Worker | None:
         """Return the least busy worker of the right kind, or None where all are full."""
         kind = self._kinds[choice.identity]
-        free = [w for w in kind.workers if not w.lost and self._load[w] < kind.needs.sessions]
+        free = [w for w in kind.workers if not w.lost and self._load[w] < kind.places]
         return self._least_busy(free) if free else None
 
     def give_back(self, worker: Worker) -> None:
