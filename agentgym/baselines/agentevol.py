@@ -20,8 +20,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from agentgym.baselines.bc import MODEL, CloningConfig, at_folder, base_model, learn
-from agentgym.baselines.checkpoints import RESULT, finish, finished, is_main, wait_for
+from agentgym.baselines.bc import CloningConfig, at_folder, base_model, learn
+from agentgym.baselines.checkpoints import MODEL, RESULT, finish, finished, is_main, wait_for
 from agentgym.baselines.config import (
     CONFIG_FILE,
     save_config,
@@ -33,8 +33,8 @@ from agentgym.baselines.examples import (
     env_choice,
     example_of,
 )
-from agentgym.baselines.explore import ExploreConfig, describe_agent, explore, plan_jobs
-from agentgym.baselines.plan import describe_tasks, plan_data, plan_learning
+from agentgym.baselines.explore import ExploreConfig, describe_agent, explore
+from agentgym.baselines.plan import plan_data, plan_exploration, plan_learning
 from agentgym.baselines.progress import Say, to_stderr
 from agentgym.baselines.rounds import rounds_table
 from agentgym.core.errors import InvalidConfig
@@ -235,22 +235,15 @@ def plan(config: AgentEvolConfig) -> list[str]:
         ]
     else:
         lines = [f"begin with the policy {config.policy}", *_in(plan_data(config.data))]
-    what = [describe_tasks(t) for t in config.explore.envs]
-    if config.scope == "limited":
-        what = [f"the tasks of the demonstrations in {t}" for t in what]
-    else:
-        what.append(f"{len(plan_jobs(config.explore))} episodes in all")
-    return [
-        *lines,
-        f"rounds 1 to {config.iterations}, each:",
-        *_in([
-            f"{describe_agent(config.explore)} plays {config.explore.samples} a task, temperature "
-            f"{config.explore.sampling.temperature:g}: {'; '.join(what)}",
-            f"reward {config.reward}; keep {config.keep}; merge with {config.merge}; "
-            f"start from {config.start}",
-            *plan_learning(config),
-        ]),
-    ]  # fmt: skip
+    scope = ["  of these, the tasks of the demonstrations alone"] * (config.scope == "limited")
+    rounds = [
+        *plan_exploration(config.explore),
+        *scope,
+        f"reward {config.reward}; keep {config.keep}; merge with {config.merge}; "
+        f"start from {config.start}",
+        *plan_learning(config),
+    ]
+    return [*lines, f"rounds 1 to {config.iterations}, each:", *_in(rounds)]
 
 
 def _rank(episode: Episode) -> tuple[float, int, int]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import Field
 
-from agentgym.baselines.checkpoints import RESULT, finish, finished, is_main, wait_for
+from agentgym.baselines.checkpoints import MODEL, RESULT, finish, finished, is_main, wait_for
 from agentgym.baselines.config import (
     CONFIG_FILE,
     SCRATCH,
@@ -40,7 +40,6 @@ from agentgym.baselines.progress import Journal, Say, to_stderr
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.store import write_atomic
 
-MODEL = "model"
 DATA = "data.json"
 
 
@@ -119,9 +118,9 @@ def learn(
         say(f"{folder} is finished")
         return done
     from agentgym.baselines.chat import ChatTemplate, texts_of
-    from agentgym.baselines.evaluate import evaluate_policy
-    from agentgym.baselines.model import load_policy, save_policy
-    from agentgym.baselines.sft import fit
+    from agentgym.baselines.model import load_policy
+    from agentgym.baselines.sft import make_trainer
+    from agentgym.baselines.training import leave, run_trainer
 
     journal = Journal(folder, say, tensorboard=config.tensorboard, main=is_main())
     texts = texts_of(example.messages for example in examples)
@@ -137,13 +136,11 @@ def learn(
     if is_main():
         write_atomic(folder / DATA, json.dumps(asdict(report), indent=2) + "\n")
 
-    result = {**fit(policy, rows, config, folder, journal), "examples": asdict(report)}
+    trainer = make_trainer(policy, rows, config, folder)
+    result = {"examples": asdict(report), **run_trainer(trainer, policy, config, folder, journal)}
+    result |= leave(trainer, policy, config.model, config, folder, journal)
     if is_main():
-        save_policy(policy, folder / MODEL)
-        if config.eval.envs:
-            result["eval"] = evaluate_policy(policy, config.eval, folder, result["steps"], journal)
         finish(folder, result)
-    journal.close()
     wait_for(folder / RESULT)
     return result
 

@@ -22,6 +22,8 @@ from agentgym.rollout.store import write_atomic
 CHECKPOINTS = "checkpoints"
 WHOLE = "agentgym.json"
 RESULT = "result.json"
+MODEL = "model"
+"""The folder of a run's policy."""
 
 
 class RunDied(AgentGymError):

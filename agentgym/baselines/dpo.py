@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import Field
 
-from agentgym.baselines.bc import DATA, MODEL, CloningConfig, clone_first
+from agentgym.baselines.bc import DATA, CloningConfig, clone_first
 from agentgym.baselines.checkpoints import RESULT, finish, finished, is_main, wait_for
 from agentgym.baselines.config import (
     CONFIG_FILE,
@@ -26,9 +26,9 @@ from agentgym.baselines.config import (
     save_config,
 )
 from agentgym.baselines.examples import ExampleReport, example_of, fit
-from agentgym.baselines.explore import ExploreConfig, describe_agent, explore, plan_jobs
+from agentgym.baselines.explore import ExploreConfig, explore
 from agentgym.baselines.pairs import Pair, PairConfig, choose_pairs
-from agentgym.baselines.plan import describe_tasks, plan_data, plan_learning
+from agentgym.baselines.plan import plan_data, plan_exploration, plan_learning
 from agentgym.baselines.progress import Journal, Say, to_stderr
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.episode import Episode
@@ -101,12 +101,7 @@ def plan(config: DPOConfig) -> list[str]:
     if config.runs:
         source = [f"pairs of the episodes in {', '.join(map(str, config.runs))}"]
     else:
-        source = [
-            f"{describe_agent(config.explore)} plays {config.explore.samples} a task, temperature "
-            f"{config.explore.sampling.temperature:g}: {describe_tasks(tasks)}"
-            for tasks in config.explore.envs
-        ]
-        source.append(f"{len(plan_jobs(config.explore))} episodes in all")
+        source = plan_exploration(config.explore)
     first = config.model_copy(update={"optim": config.bc or config.optim})
     cloning = plan_data(config.data) + plan_learning(first) if config.clones else []
     return [
@@ -136,10 +131,9 @@ def _learn(
     pairs: Sequence[Pair], start: ModelConfig, config: DPOConfig, folder: Path, say: Say
 ) -> dict[str, Any]:
     from agentgym.baselines.chat import ChatTemplate
-    from agentgym.baselines.evaluate import evaluate_policy
-    from agentgym.baselines.model import load_policy, save_policy
+    from agentgym.baselines.model import load_policy
     from agentgym.baselines.preference import make_trainer
-    from agentgym.baselines.training import run_trainer
+    from agentgym.baselines.training import leave, run_trainer
 
     journal = Journal(folder, say, tensorboard=config.tensorboard, main=is_main())
     policy = load_policy(start, seed=config.seed)
@@ -152,12 +146,7 @@ def _learn(
     trainer = make_trainer(policy, reference, rows, config, folder, beta=config.beta,
                            sft_weight=config.sft_weight)  # fmt: skip
     result = {**run_trainer(trainer, policy, config, folder, journal), "examples": asdict(report)}
-    if is_main():
-        save_policy(policy, folder / MODEL)
-        if config.eval.envs:
-            result["eval"] = evaluate_policy(policy, config.eval, folder, result["steps"], journal)
-    journal.close()
-    return result
+    return {**result, **leave(trainer, policy, start, config, folder, journal)}
 
 
 def make_pairs(

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +207,24 @@ def save_policy(policy: Policy, folder: Path) -> Path:
         model.save_pretrained(scratch)
         policy.tokenizer.save_pretrained(scratch)
     return folder
+
+
+def gather(parts: Path, start: ModelConfig) -> Policy:
+    """Return the policy several processes saved together, and remove what they saved.
+
+    Args:
+        parts: the folder they saved into: a model, or an adapter of the model they began with.
+        start: the model they began with.
+    """
+    plain = start.model_copy(update={"lora": None})
+    if start.lora is None:
+        policy = load_policy(plain.model_copy(update={"name": str(parts), "chat_template": None}))
+    else:
+        peft = require("peft", "A LoRA adapter", "train")
+        whole = load_policy(plain)
+        policy = replace(whole, model=peft.PeftModel.from_pretrained(whole.model, str(parts)))
+    shutil.rmtree(parts)
+    return policy
 
 
 @contextlib.contextmanager

@@ -6,10 +6,10 @@ Counting is all that happens here: task sets are read, nothing is played, no mod
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from agentgym.baselines.config import EnvTasks, EvalConfig, ModelConfig, RunConfig
 from agentgym.baselines.examples import DataConfig, env_choice
+from agentgym.baselines.explore import ExploreConfig, describe_agent
 from agentgym.core import short_name
 from agentgym.core.errors import MissingData, MissingExtra
 from agentgym.rollout.plan import plan
@@ -87,10 +87,16 @@ def describe_model(config: ModelConfig) -> str:
     return f"{name}, LoRA of rank {config.lora.r}"
 
 
-def count_all(tasks: Iterable[EnvTasks]) -> int | None:
-    """Return how many tasks there are in all, or None where some cannot be counted."""
-    counts = [count_tasks(t) for t in tasks]
-    return sum(c for c in counts if c is not None) if None not in counts else None
+def plan_exploration(config: ExploreConfig) -> list[str]:
+    """Return what is explored, a line each, and how many episodes that is."""
+    hot = f"temperature {config.sampling.temperature:g}"
+    counts = [count_tasks(tasks) for tasks in config.envs]
+    known = config.samples * sum(count for count in counts if count is not None)
+    more = "at least " if None in counts else ""
+    return [
+        f"{describe_agent(config)} plays, {config.samples} a task, {hot}, {more}{known:,} in all:",
+        *(f"  {describe_tasks(tasks)}" for tasks in config.envs),
+    ]
 
 
 def steps_of(rows: int, config: RunConfig) -> int:
@@ -98,4 +104,4 @@ def steps_of(rows: int, config: RunConfig) -> int:
     if config.optim.max_steps:
         return config.optim.max_steps
     batches = math.ceil(rows / config.optim.batch_size)
-    return max(1, math.ceil(batches / config.optim.accumulate * config.optim.epochs))
+    return max(1, math.ceil(math.ceil(batches / config.optim.accumulate) * config.optim.epochs))

@@ -22,20 +22,7 @@ from agentgym.baselines.config import RunConfig
 from agentgym.baselines.examples import Row
 from agentgym.baselines.losses import aggregate
 from agentgym.baselines.model import Policy
-from agentgym.baselines.progress import Journal
-from agentgym.baselines.training import arguments, calm, run_trainer
-
-
-def fit(
-    policy: Policy, rows: Sequence[Row], config: RunConfig, folder: Path, journal: Journal
-) -> dict[str, Any]:
-    """Train a policy on sequences to the end; a run that was cut short goes on.
-
-    Returns:
-        Steps, mean loss and seconds of the training.
-    """
-    trainer = make_trainer(policy, rows, config, folder)
-    return run_trainer(trainer, policy, config, folder, journal)
+from agentgym.baselines.training import arguments, calm
 
 
 def make_trainer(

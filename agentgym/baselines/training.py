@@ -19,21 +19,31 @@ from transformers import PrinterCallback, TrainerCallback
 
 from agentgym.agents.models.convert import no_progress_bars
 from agentgym.baselines.checkpoints import (
+    MODEL,
     checkpoint_folder,
     is_main,
     latest,
     mark_whole,
     ranks,
 )
-from agentgym.baselines.config import RunConfig
+from agentgym.baselines.config import ModelConfig, RunConfig
 from agentgym.baselines.evaluate import evaluate_policy
-from agentgym.baselines.model import Policy
+from agentgym.baselines.model import Policy, gather, save_policy
 from agentgym.baselines.progress import Journal, Pace
 from agentgym.core.errors import InvalidConfig, did_you_mean
 
-SHOWN = ("loss", "learning_rate", "grad_norm", "mean_token_accuracy", "rewards/accuracies",
-         "rewards/margins", "reward", "kl", "entropy")  # fmt: skip
-"""What the lines for people show, of what a trainer measures."""
+SHOWN = {
+    "loss": "loss",
+    "mean_token_accuracy": "accuracy",
+    "rewards/accuracies": "preferred",
+    "rewards/margins": "margin",
+    "reward": "reward",
+    "kl": "kl",
+    "entropy": "entropy",
+    "grad_norm": "gradient",
+    "learning_rate": "lr",
+}
+"""What the lines for people show, of what a trainer measures, and what they call it."""
 
 
 def arguments(kind: Callable[..., Any], config: RunConfig, folder: Path, **more: Any) -> Any:
@@ -133,6 +143,44 @@ def run_trainer(
     }
 
 
+def leave(
+    trainer: Any,
+    policy: Policy,
+    start: ModelConfig,
+    config: RunConfig,
+    folder: Path,
+    journal: Journal,
+) -> dict[str, Any]:
+    """Save the policy a trainer made and evaluate it; every process calls this.
+
+    Args:
+        trainer: the trainer, done.
+        policy: what it trained.
+        start: the model it began with.
+        config: our settings.
+        folder: the run's folder; the policy is left in `model/` within it.
+        journal: where the curve goes.
+
+    Returns:
+        The evaluation, where there is one.
+    """
+    place = folder / MODEL
+    if ranks() > 1:  # the weights may lie in parts on all processes
+        parts = folder / "parts"
+        trainer.save_model(str(parts))
+        trainer.accelerator.wait_for_everyone()
+        if is_main():
+            policy = gather(parts, start)
+    result: dict[str, Any] = {}
+    if is_main():
+        save_policy(policy, place)
+        if config.eval.envs:
+            step = int(trainer.state.global_step)
+            result["eval"] = evaluate_policy(policy, config.eval, folder, step, journal)
+    journal.close()
+    return result
+
+
 @contextmanager
 def calm() -> Iterator[None]:
     """Keep transformers and TRL from talking about each other; errors are still said."""
@@ -155,6 +203,7 @@ class _Marks(TrainerCallback):  # type: ignore[misc]
         if state.global_step >= state.max_steps:
             # The result is saved instead. (Taken up at its last step, a trainer would add one.)
             control.should_save = False
+            control.should_log = True  # the curve goes to the end, whatever `log_every` is
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if is_main():
@@ -176,7 +225,7 @@ class _Lines(TrainerCallback):  # type: ignore[misc]
         step = int(state.global_step)
         values = {k: v for k, v in logs.items() if isinstance(v, int | float)}
         self._journal.point(step, values)
-        shown = {k.rpartition("/")[2]: values[k] for k in SHOWN if k in values}
+        shown = {name: values[k] for k, name in SHOWN.items() if k in values}
         self._journal.say(self._pace.line(step, int(state.max_steps), shown))
 
 

@@ -116,7 +116,7 @@ def _say(screen: Any, line: str) -> None:
 
 
 def _show(folder: Path, result: dict[str, Any]) -> None:
-    from agentgym.baselines.bc import MODEL
+    from agentgym.baselines.checkpoints import MODEL
     from agentgym.baselines.evaluate import describe
     from agentgym.baselines.rounds import rounds_table
 

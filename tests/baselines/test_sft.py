@@ -18,7 +18,8 @@ from agentgym.baselines.examples import Row
 from agentgym.baselines.losses import weighted_likelihood_loss
 from agentgym.baselines.model import Policy
 from agentgym.baselines.progress import CURVE, Journal, Say, read_curve, silent
-from agentgym.baselines.sft import GroupedSampler, fit, make_trainer
+from agentgym.baselines.sft import GroupedSampler, make_trainer
+from agentgym.baselines.training import run_trainer
 from agentgym.core.errors import InvalidConfig
 from tests.baselines.tiny import policy, rows, settings
 
@@ -91,7 +92,8 @@ def test_a_weight_scales_the_gradient_of_its_sequence(tmp_path: Path) -> None:
 def run(folder: Path, config: RunConfig, lora: bool = False, say: Say = silent) -> list[float]:
     """Train from scratch and return the loss of every step."""
     of = policy(lora=LoraConfig(r=4) if lora else None)
-    fit(of, rows(of), config, folder, Journal(folder, say, tensorboard=False))
+    trainer = make_trainer(of, rows(of), config, folder)
+    run_trainer(trainer, of, config, folder, Journal(folder, say, tensorboard=False))
     return [point["loss"] for point in read_curve(folder / CURVE) if "loss" in point]
 
 

@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agentgym.baselines.chat import ChatTemplate, texts_of
 from agentgym.baselines.config import LengthConfig, ModelConfig, RunConfig, ScratchConfig
 from agentgym.baselines.examples import (
@@ -18,16 +20,19 @@ from agentgym.baselines.examples import (
     make_rows,
 )
 from agentgym.baselines.model import Policy, load_policy
+from agentgym.baselines.training import _Lines
 
 SHAPE = ScratchConfig(vocab=400, hidden=32, layers=2, heads=2, context=2048)
 MODEL = ModelConfig(name="scratch", scratch=SHAPE, device="cpu")
+GUESS: dict[str, Any] = {"env": "tests.toy:tests/Guess-v0"}
+"""An environment whose conversations are short, so that tests are quick."""
 MAZE: dict[str, Any] = {"env": "maze", "options": {"size": [5, 5]}, "max_rounds": 8}
 
 
 @lru_cache
 def examples(tasks: int = 6) -> tuple[Example, ...]:
-    """Return the expert's way through some mazes of 5 x 5."""
-    return tuple(example_of(e) for e in expert_episodes(EnvTasks(**MAZE, tasks=tasks)))
+    """Return the expert's episodes of some tasks."""
+    return tuple(example_of(e) for e in expert_episodes(EnvTasks(**GUESS, tasks=tasks)))
 
 
 def policy(seed: int = 0, **changes: Any) -> Policy:
@@ -49,6 +54,22 @@ def settings(**optim: Any) -> RunConfig:
              "threads": 1}  # fmt: skip
     config = RunConfig(model=MODEL, log_every=1, tensorboard=False)
     return config.model_copy(update={"optim": config.optim.model_copy(update={**plain, **optim})})
+
+
+class Killed(Exception):
+    """Stands for the end of the process."""
+
+
+def die_at_step(step: int, patch: pytest.MonkeyPatch) -> None:
+    """End training once this step has been logged."""
+    on_log = _Lines.on_log
+
+    def die(self: Any, args: Any, state: Any, control: Any, **more: Any) -> None:
+        on_log(self, args, state, control, **more)
+        if state.global_step == step:
+            raise Killed
+
+    patch.setattr(_Lines, "on_log", die)
 
 
 def save(of: Policy, folder: Path) -> str:
