@@ -296,7 +296,7 @@ def _facts(choice: EnvChoice, planned: int) -> TaskSetFacts:
     env = make(choice.env_id, **choice.make_arguments())
     try:
         return TaskSetFacts(
-            name=short_name(choice.env_id),
+            name=_name(choice),
             edition=choice.edition,
             split=choice.split,
             version=env.tasks.version,
@@ -310,10 +310,16 @@ def _facts(choice: EnvChoice, planned: int) -> TaskSetFacts:
         env.close()
 
 
+def _name(choice: EnvChoice) -> str:
+    """Return the short name of an environment; of one played elsewhere, that one's."""
+    name, played = short_name(choice.env_id), choice.options.get("env_id")
+    return name if played is None else f"{short_name(str(played))} ({name.lower()})"
+
+
 def _label(selection: Selection) -> str:
     if selection.name:
         return selection.name
-    names = [short_name(choice.env_id) for choice in selection.choices]
+    names = [_name(choice) for choice in selection.choices]
     return slug("-".join(names[:3])) + (f"-and-{len(names) - 3}" if len(names) > 3 else "")
 
 

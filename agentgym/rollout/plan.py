@@ -48,8 +48,8 @@ class EnvChoice(BaseModel):
     def _no_secret(cls, options: dict[str, Any]) -> dict[str, Any]:
         if options.get("token") is not None:
             raise InvalidConfig(
-                "the options of an environment are written into the run's record, so a token cannot "
-                "be one of them; set the environment variable AGENTGYM_TOKEN instead"
+                "an environment's options are written into the run's record, so a token cannot be "
+                "one of them; set the environment variable AGENTGYM_TOKEN instead"
             )
         return options
 

@@ -15,7 +15,7 @@ from agentgym.core.errors import InvalidConfig
 TOKEN = "AGENTGYM_TOKEN"
 """The environment variable a token is read from where none is given."""
 
-_EXAMPLE = 'a server\'s address, such as "http://127.0.0.1:8000"'
+_EXAMPLE = 'a server\'s address, such as "http://127.0.0.1:8765"'
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Address:
         Raises:
             InvalidConfig: if either cannot be used.
 
-        >>> Address.of("http://127.0.0.1:8000/").url
-        'http://127.0.0.1:8000'
+        >>> Address.of("http://127.0.0.1:8765/").url
+        'http://127.0.0.1:8765'
         """
         if not isinstance(url, str):
             raise InvalidConfig(f"url must be {_EXAMPLE}, got {url!r}")

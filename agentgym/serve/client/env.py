@@ -45,7 +45,7 @@ T = TypeVar("T")
 REMOTE = "agentgym/Remote-v0"
 
 _HOW = (
-    f'gymnasium.make("{REMOTE}", url="http://127.0.0.1:8000", env_id="agentgym/WebShop-v0"); on a '
+    f'gymnasium.make("{REMOTE}", url="http://127.0.0.1:8765", env_id="agentgym/WebShop-v0"); on a '
     "command line: --env-option url=… --env-option env_id=…"
 )
 

@@ -159,35 +159,37 @@ class Service:
                     raise self._unreachable(error, attempts.failed, timeout) from error
                 content = content if again is None else _content(again)
                 continue
-            problem = self._problem(exchange)
+            value, problem = self._read(exchange)
+            seq = _number(exchange, "agentgym-seq")
             if problem is None:
-                return Answer(_value(exchange), _seq(exchange))
+                return Answer(value, seq)
             if not _put_off(exchange, problem) or not attempts.again(_retry_after(exchange)):
-                raise Refused(self._error(exchange, problem), _seq(exchange))
+                raise Refused(self._error(exchange, problem), seq)
 
-    def _problem(self, exchange: Exchange) -> Problem | None:
-        """Return what is wrong, or None.
+    def _read(self, exchange: Exchange) -> tuple[Any, Problem | None]:
+        """Return what an answer says, and what is wrong, if anything is.
 
         Raises:
             NotAServer: if the answer is not of our protocol.
         """
-        url = self.address.url
-        if 300 <= exchange.status < 400:
+        status, value = exchange.status, None
+        if 300 <= status < 400:
             where = exchange.headers.get("location", "")[:200]
-            raise NotAServer(f"{url} redirects to {where!r}; give the server's own address as url")
+            raise NotAServer(
+                f"{self.address.url} redirects to {where!r}; give the server's own address as url"
+            )
         try:
             value = parse_json(exchange.body) if exchange.body else None
         except ValueError:
-            value = None
-            if exchange.status not in _BUSY:
+            if status not in _BUSY:
                 raise self._no_server(exchange) from None
-        if exchange.status < 300:
-            return None
-        problem = Problem.from_json(value, exchange.status)
+        if status < 300:
+            return value, None
+        problem = Problem.from_json(value, status)
         known = isinstance(value, dict) and isinstance(value.get("error"), dict)
-        if (not known and exchange.status not in _BUSY) or NoSuchRoute.__name__ in problem.types:
+        if (not known and status not in _BUSY) or NoSuchRoute.__name__ in problem.types:
             raise self._no_server(exchange)
-        return problem
+        return value, problem
 
     def _no_server(self, exchange: Exchange) -> NotAServer:
         said = shorten(exchange.body[:400].decode("utf-8", "replace"), 100)
@@ -231,15 +233,6 @@ def _content(body: Mapping[str, Any] | None) -> bytes | None:
     return None if body is None else json.dumps(body, separators=(",", ":")).encode()
 
 
-def _value(exchange: Exchange) -> Any:
-    return parse_json(exchange.body) if exchange.body else None
-
-
-def _seq(exchange: Exchange) -> int | None:
-    text = exchange.headers.get("agentgym-seq", "")
-    return int(text) if text.isdecimal() and len(text) < 19 else None
-
-
 def _put_off(exchange: Exchange, problem: Problem) -> bool:
     """Return whether the same call may have another answer later: not what a session answered."""
     if problem.types[0] == "AgentGymError":
@@ -247,6 +240,10 @@ def _put_off(exchange: Exchange, problem: Problem) -> bool:
     return exchange.status == 503
 
 
-def _retry_after(exchange: Exchange) -> float | None:
-    text = exchange.headers.get("retry-after", "")
-    return float(text) if text.isdecimal() and len(text) < 9 else None
+def _retry_after(exchange: Exchange) -> int | None:
+    return _number(exchange, "retry-after")
+
+
+def _number(exchange: Exchange, header: str) -> int | None:
+    text = exchange.headers.get(header, "")
+    return int(text) if text.isdecimal() and len(text) < 16 else None
