@@ -227,6 +227,14 @@ def test_too_much_failure_in_a_row_stops_the_run() -> None:
         batch(attributor, [spoken(1, attempt=i) for i in range(9)])
 
 
+def test_failures_among_successes_do_not_stop_the_run() -> None:
+    no = ModelError("HTTP 400: refused")
+    judge = Judge(*[no, judged("+")] * 4)
+    limits = CallLimits(failures=2, concurrency=1)
+    done = batch(LlmAttributor(judge, limits), [spoken(1, attempt=i) for i in range(8)])
+    assert (done.report.labelled, done.report.failed) == (4, 4)
+
+
 # Budgets.
 
 
