@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -149,8 +151,9 @@ def test_options_of_the_environment_are_its_own(url: str) -> None:
 def test_a_picture_crosses_whole(url: str) -> None:
     local, remote = pair(url, "babyai", render_mode="rgb_array")
     local.reset(seed=1), remote.reset(seed=1)
-    assert np.array_equal(local.render(), remote.render())
-    assert remote.render().dtype == np.uint8
+    picture = remote.render()
+    assert np.array_equal(local.render(), picture)
+    assert picture.dtype == np.uint8
     remote.close()
 
 
@@ -275,3 +278,11 @@ def test_a_run_says_what_was_played(url: str, tmp_path: Any, monkeypatch: Any) -
     assert local.episodes[0].instructions == episode.instructions
     with pytest.raises(InvalidConfig, match="AGENTGYM_TOKEN"):
         EnvChoice(env_id=REMOTE, options={"url": url, "env_id": "wordle", "token": "secret-1"})
+
+
+def test_the_code_of_the_page_runs(url: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "remote.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    names: dict[str, Any] = {}
+    exec(code.replace("http://127.0.0.1:8765", url), names)
+    assert names["info"]["task_id"] == "webshop_12"

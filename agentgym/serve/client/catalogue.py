@@ -124,6 +124,8 @@ class Catalogue:
         if key not in self._tasks:
             about = self.about(options)
             self._tasks[key] = self.load(about.name, about.edition, options)
+            if about.digest != digest:  # what was said is from before the server was renewed
+                self.forget()
         return self._tasks[key]
 
     def load(self, name: str, edition: str, options: Mapping[str, Any]) -> RemoteTaskSet:

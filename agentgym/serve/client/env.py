@@ -379,7 +379,7 @@ def _class_of(
     if url is None or env_id is None:
         missing = "url" if url is None else "env_id"
         raise InvalidConfig(f"{REMOTE} needs the option {missing}: {_HOW}")
-    if not isinstance(env_id, str):
+    if not isinstance(env_id, str) or not env_id.isprintable():
         raise InvalidConfig(f'env_id must be text such as "agentgym/WebShop-v0", got {env_id!r}')
     address = Address.of(url, token)
     with _lock:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -24,6 +25,7 @@ from agentgym.serve.client.patience import Attempts, Patience
 from agentgym.serve.problem import NoSuchRoute, Problem, Unauthorized
 
 _PAGE = 1000  # tasks asked for at a time
+_LASTING = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)
 _BUSY = (429, 502, 503, 504)
 _MAKING = 600.0  # seconds to wait at least where an environment is made, imports included
 
@@ -152,9 +154,7 @@ class Service:
             try:
                 exchange = self._pool.exchange(method, path, content, timeout)
             except Failed as error:
-                lasting = not self._pool.answered and isinstance(
-                    error, ConnectionRefusedError | socket.gaierror
-                )
+                lasting = isinstance(error, _LASTING) and not self._pool.answered
                 if lasting or not attempts.again():
                     raise self._unreachable(error, attempts.failed, timeout) from error
                 content = content if again is None else _content(again)
