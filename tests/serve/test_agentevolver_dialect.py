@@ -9,6 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from agentgym.core import registry
 from agentgym.core.command import match_call
@@ -197,6 +199,22 @@ def test_a_create_that_is_asked_again_begins_anew(client: EnvClient) -> None:
     client.release_instance("twice")
 
 
+def test_an_instance_is_not_created_twice_at_once(client: EnvClient) -> None:
+    def create(_: int) -> str:
+        try:
+            client.create_instance("textcraft", "textcraft_3", "race")
+        except httpx.HTTPStatusError as error:
+            assert error.response.status_code == 503
+            return "wait"
+        return "made"
+
+    with ThreadPoolExecutor(8) as pool:
+        assert "made" in set(pool.map(create, range(8)))
+    assert client.get_tools_info("race")["rounds"] == 0
+    assert client.release_instance("race")
+    assert not client.release_instance("race")
+
+
 def test_instances_do_not_meet_and_belong_to_this_service(client: EnvClient, url: str) -> None:
     def play(i: int) -> list[str]:
         client.create_instance("textcraft", f"textcraft_{i}", f"i{i}")
@@ -230,3 +248,37 @@ def test_commands_survive_the_way_from_the_worker(client: EnvClient) -> None:
             same = read_command(json.loads(json.dumps(_command(command))))
             assert same == command
             assert match_call([same], command.usage) == match_call([command], command.usage)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    verb=st.sampled_from(["create", "step", "evaluate", "get_info", "get_env_profile", "release"]),
+    given=st.fixed_dictionaries(
+        {},
+        optional={
+            "env_type": st.just("maze") | json_values,
+            "task_id": st.just("maze_1") | json_values,
+            "instance_id": st.just("fuzz") | json_values,
+            "messages": st.fixed_dictionaries(
+                {}, optional={"content": json_values, "tool_calls": json_values}
+            )
+            | json_values,
+            "params": st.dictionaries(
+                st.sampled_from(["split", "seed", "action_format", "edition", "max_rounds"]),
+                json_values,
+            )
+            | json_values,
+        },
+    ),
+)
+def test_whatever_comes_in_is_answered(client: EnvClient, verb: str, given: dict[str, Any]) -> None:
+    answer = client.http.post(f"{client.base_url}/{verb}", content=json.dumps(given))
+    assert answer.status_code in (200, 400, 404, 409, 410, 422), answer.text
+    assert isinstance(answer.json()["success"], bool)

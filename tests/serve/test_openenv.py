@@ -13,6 +13,8 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosedOK
 from websockets.sync.client import connect
 
@@ -224,3 +226,35 @@ def test_the_server_does_without_openenv() -> None:
         "sys.exit(any(name.split('.')[0] == 'openenv' for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=6,
+)
+messages = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["reset", "step", "state", "mcp"]) | json_values,
+        "data": json_values
+        | st.dictionaries(
+            st.sampled_from(["action", "text", "seed", "task_id", "split", "episode_id"]),
+            json_values,
+        ),
+    },
+)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(sent=st.lists(messages, max_size=10))
+def test_whatever_is_said_is_answered(url: str, sent: list[dict[str, Any]]) -> None:
+    address = url.replace("http", "ws", 1)
+    with connect(f"{address}/maze/ws") as socket:
+        for message in sent:
+            if message.get("type") != "close":
+                socket.send(json.dumps(message))
+                answer = json.loads(socket.recv())
+                assert answer["type"] in ("observation", "state", "error")
+        socket.send('{"type": "reset"}')
+        assert json.loads(socket.recv())["type"] == "observation"

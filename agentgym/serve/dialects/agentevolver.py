@@ -13,8 +13,6 @@ release) does no harm the second time.
 
 from __future__ import annotations
 
-import json
-import logging
 import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
@@ -31,18 +29,17 @@ from agentgym.core.errors import AgentGymError, UnknownSplit
 from agentgym.rollout.formats import FORMATS, ActionFormat, FormatError, find_format
 from agentgym.rollout.profile import EnvProfile
 from agentgym.serve.dialects.profiles import Profiles
+from agentgym.serve.dialects.refusal import refusal
 from agentgym.serve.dialects.replies import read_message
 from agentgym.serve.dialects.turn import Turn, played, seen
 from agentgym.serve.endpoint import Json
 from agentgym.serve.entry import Entry
 from agentgym.serve.fields import json_of
-from agentgym.serve.problem import BadRequest, Problem, SessionLost, UnknownSession
+from agentgym.serve.problem import BadRequest, NoRoom, Problem, SessionLost, UnknownSession
 from agentgym.serve.settings import OPTIONS
 from agentgym.serve.store import SessionStore
 from agentgym.serve.table import bound
 from agentgym.serve.wire import encode
-
-log = logging.getLogger("agentgym.serve")
 
 SPLITS = {
     "train": "train",
@@ -116,6 +113,7 @@ class _Service:
     def __init__(self, store: SessionStore) -> None:
         self._store, self._profiles = store, Profiles(store)
         self._instances: OrderedDict[str, _Instance] = OrderedDict()
+        self._creating: set[str] = set()
         self._verbs: dict[str, Callable[[_Ask], Awaitable[dict[str, Any]]]] = {
             "get_env_profile": self._profile,
             "create": self._create,
@@ -139,15 +137,8 @@ class _Service:
             return Json(encode(await self._verbs[verb](_Ask.of(await json_of(request)))))
         except (AgentGymError, ResetNeeded) as error:
             problem = Problem.of(error)
-            log.warning(
-                "request refused",
-                extra={"path": request.url.path, "status": problem.status, "why": problem.message},
-            )
-            headers: tuple[tuple[bytes, bytes], ...] = ()
-            if problem.retry_after is not None:
-                headers = ((b"retry-after", b"%d" % problem.retry_after),)
             body = {"success": False, "data": None, "detail": problem.message}
-            return Json(json.dumps(body).encode(), problem.status, headers=headers)
+            return refusal(request, problem, body)
 
     # The verbs.
 
@@ -164,21 +155,19 @@ class _Service:
         card = self._store.card(ask.need("env_type"))
         task_id, options = ask.need("task_id"), self._options(ask)
         instance_id = ask.instance_id or f"exp_{secrets.token_hex(8)}"
-        fmt = _format(ask, FORMATS["react"])
-        profile = await self._profiles.get(card.id, options)
-        await self._end(instance_id)  # a create is asked again if its answer was lost
-        entry = await self._store.create(
-            card.id, options, owner=_OWNER, session_id=_name(instance_id)
-        )
+        seed = ask.params.get("seed", 0)
+        if type(seed) is not int or not 0 <= seed < 2**63:
+            raise BadRequest("'seed' must be a whole number from 0")
+        fmt, profile = _format(ask, FORMATS["react"]), await self._profiles.get(card.id, options)
+        if instance_id in self._creating:
+            raise NoRoom("this instance is being created; try again when it is", retry_after=3)
+        self._creating.add(instance_id)
         try:
-            seed = ask.params.get("seed", 0)
-            if type(seed) is not int or not 0 <= seed < 2**63:
-                raise BadRequest("'seed' must be a whole number from 0")
-            turn = Turn.of(await self._store.call(entry, "reset", task_id=task_id, seed=seed))
-        except BaseException:
-            await self._store.close(entry)
-            raise
-        self._instances[instance_id] = _Instance(fmt, profile)
+            await self._end(instance_id)  # a create is asked again if its answer was lost
+            turn = await self._begin(card.id, options, instance_id, task_id, seed)
+            self._instances[instance_id] = _Instance(fmt, profile)
+        finally:
+            self._creating.discard(instance_id)
         bound(self._instances)
         state = [
             {"role": "system", "content": fmt.instructions(profile)},
@@ -186,13 +175,23 @@ class _Service:
         ]
         return _said(_state(instance_id, state, turn, ask))
 
+    async def _begin(
+        self, env_id: str, options: dict[str, Any], instance_id: str, task_id: str, seed: int
+    ) -> Turn:
+        """Open a session and begin an episode in it."""
+        name = _name(instance_id)
+        entry = await self._store.create(env_id, options, owner=_OWNER, session_id=name)
+        try:
+            return Turn.of(await self._store.call(entry, "reset", task_id=task_id, seed=seed))
+        except BaseException:
+            await self._store.close(entry)
+            raise
+
     async def _step(self, ask: _Ask) -> dict[str, Any]:
         instance_id, entry = self._find(ask)
         known = self._instances.get(instance_id)
         if known is None:
-            raise SessionLost(
-                f"too many instances came after {instance_id[:80]!r}; create it again"
-            )
+            raise SessionLost("too many instances have come after this one; create it again")
         fmt = _format(ask, known.format)
         reply = read_message(ask.messages)
         if reply.tool_calls:

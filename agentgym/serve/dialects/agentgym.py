@@ -12,8 +12,6 @@ keeps that answer, since its client shows it. A step after the end is none: it t
 
 from __future__ import annotations
 
-import json
-import logging
 from typing import Any
 
 from fastapi import APIRouter
@@ -26,11 +24,10 @@ from agentgym.core.errors import AgentGymError, UnknownEnvironment
 from agentgym.serve.dialects.agentgym_server import Server
 from agentgym.serve.dialects.place import read_place
 from agentgym.serve.dialects.published import PUBLISHED
+from agentgym.serve.dialects.refusal import refusal
 from agentgym.serve.endpoint import Json
 from agentgym.serve.problem import Problem
 from agentgym.serve.store import SessionStore
-
-log = logging.getLogger("agentgym.serve")
 
 
 def router(store: SessionStore) -> APIRouter:
@@ -77,18 +74,10 @@ class _AgentGym:
 def _refusal(
     request: Request, error: AgentGymError | ResetNeeded, server: Server | None, rest: str
 ) -> Json:
-    """Return an error the way the dialect has it, and log it: few of its clients show it."""
+    """Return an error the way the dialect has it."""
     problem = Problem.of(error)
-    log.warning(
-        "request refused",
-        extra={"path": request.url.path, "status": problem.status, "why": problem.message},
-    )
-    headers: tuple[tuple[bytes, bytes], ...] = ()
-    if problem.retry_after is not None:
-        headers = ((b"retry-after", b"%d" % problem.retry_after),)
-    status = problem.status
     asked = rest.rstrip("/").rpartition("/")[2]
-    if server is not None and server.published.answers_errors and asked in ("reset", "step"):
-        status = 200
-    body = json.dumps({"error": problem.message, "type": problem.types[0]})
-    return Json(body.encode(), status, headers=headers)
+    answers = server is not None and server.published.answers_errors
+    status = 200 if answers and asked in ("reset", "step") else None
+    body = {"error": problem.message, "type": problem.types[0]}
+    return refusal(request, problem, body, status)

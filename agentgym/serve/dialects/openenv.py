@@ -12,7 +12,6 @@ own, and what it leaves is gone with the answer. OpenEnv itself is not imported 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
@@ -30,6 +29,7 @@ from agentgym.serve.dialects.openenv_schema import MessageError
 from agentgym.serve.dialects.openenv_session import Conversation, read_reset
 from agentgym.serve.dialects.place import read_options, read_place
 from agentgym.serve.dialects.profiles import Profiles
+from agentgym.serve.dialects.refusal import refusal
 from agentgym.serve.endpoint import Json
 from agentgym.serve.fields import json_of
 from agentgym.serve.problem import (
@@ -149,11 +149,7 @@ class _OpenEnv:
             return Json(encode({"detail": error.details["errors"]}), 422)
         except (AgentGymError, ResetNeeded) as error:
             problem = Problem.of(error)
-            headers: tuple[tuple[bytes, bytes], ...] = ()
-            if problem.retry_after is not None:
-                headers = ((b"retry-after", b"%d" % problem.retry_after),)
-            body = json.dumps({"detail": problem.message}).encode()
-            return Json(body, problem.status, headers=headers)
+            return refusal(request, problem, {"detail": problem.message})
 
     async def _answer(self, verb: str, place: str, request: Request) -> dict[str, Any]:
         name, options = read_place(place)
