@@ -218,7 +218,7 @@ def _greet(server: Any, port: int, environments: int) -> None:
     token = ' -H "Authorization: Bearer $AGENTGYM_TOKEN"' if server.settings.token else ""
     body = '{"environment": "textcraft", "reset": {"seed": 1}}'
     served = f"{environments} environment{'s' if environments != 1 else ''}"
-    out().print(f"agentgym serves {served} at {url}", soft_wrap=True, markup=False)
+    out().print(f"Serving {served} at {url}", soft_wrap=True, markup=False)
     err().print(
         f"  pages  {url}/docs\n  try    curl -s{token} {url}/v1/sessions -d '{body}'\n"
         "Ctrl-C stops it.",

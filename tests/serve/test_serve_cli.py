@@ -79,7 +79,7 @@ def ended(family: list[psutil.Process]) -> bool:
 
 def test_it_greets_with_a_line_that_works_and_stops_when_told() -> None:
     with served("--env", "textcraft", "--log-format", "json") as server:
-        assert "serves 1 environment at" in server.said
+        assert "Serving 1 environment at" in server.said
         answer = httpx.post(
             f"{server.url}/v1/sessions",
             json={"environment": "textcraft", "reset": {"seed": 1}},
