@@ -10,7 +10,7 @@ Measured are the wall time until every session has begun, the memory of Python a
 processes once all have played, and the steps a second of all together. Each way has a Python
 process of its own. A way that the machine has no memory for is left out.
 
-    python benchmarks/sciworld_pool.py [--sessions 1 8 32] [--steps 60] [--write]
+    python benchmarks/sciworld_pool.py [--sessions 1 8 32] [--steps 30] [--write]
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def main() -> int:
     """Measure each way in a process of its own; return 1 where the claim does not hold."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--sessions", type=int, nargs="+", default=[1, 8, 32])
-    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--write", action="store_true", help="write the result file")
     parser.add_argument("--one", type=int, nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

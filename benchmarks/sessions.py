@@ -6,7 +6,7 @@ For each id a fresh Python process, with whatever it starts (a JVM) counted in,
 2. plays random sensible actions in some episodes and notes them, which also warms it up;
 3. plays the same episodes again: processor time of a reset and of a step, the choice of the action
    not counted;
-4. opens a thousand sessions more (fifty of what plays in another process), or as many as a
+4. opens a thousand sessions more (31 of what plays in another process), or as many as a
    gigabyte holds, and plays each into the middle of an episode: memory each has added.
 
 Processor time is what a busy machine does not distort; a step of an idle one takes as long.
@@ -28,7 +28,7 @@ from machine import load, write_result
 from processes import family, memory, processor
 
 EPISODES, ROUNDS = 40, 15
-SESSIONS, BLOCKING_SESSIONS, MOST_MIB = 1000, 50, 1024.0
+SESSIONS, BLOCKING_SESSIONS, MOST_MIB = 1000, 31, 1024.0
 
 Episode = tuple[str, list[str]]
 
@@ -74,7 +74,8 @@ def measure(name: str) -> dict[str, float]:
     ids = [task.id for task in env.tasks]
     env.reset(seed=0, options={"task_id": ids[0]})
     row = {"cpu": processor(family()), "first": settled()}
-    spread = [ids[i * len(ids) // EPISODES] for i in range(EPISODES)]
+    count = EPISODES // 2 if env.blocking else EPISODES
+    spread = [ids[i * len(ids) // count] for i in range(count)]
     episodes = [record(env, task, seed) for seed, task in enumerate(spread)]
     rounds = max(1, 2000 // sum(len(actions) for _, actions in episodes))
     row |= replay(env, episodes * (1 if env.blocking else rounds))
@@ -83,8 +84,8 @@ def measure(name: str) -> dict[str, float]:
     before, more = settled(), []
     for i in range(BLOCKING_SESSIONS if env.blocking else SESSIONS):
         more.append(make(name))
-        task, actions = episodes[i % EPISODES]
-        more[-1].reset(seed=i % EPISODES, options={"task_id": task})
+        task, actions = episodes[i % count]
+        more[-1].reset(seed=i % count, options={"task_id": task})
         for action in actions[: len(actions) // 2]:
             more[-1].step(action)
         if i % 10 == 9 and memory(family()) - before > MOST_MIB:
