@@ -86,11 +86,7 @@ def test_a_damaged_snapshot_is_refused_or_works(name):
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_vectors_of_environments(mode):
-    # Text has no size, so it cannot lie in the memory that processes share.
-    extra = {"vector_kwargs": {"shared_memory": False}} if mode == "async" else {}
-    envs = gymnasium.make_vec(
-        "agentgym/Maze-v0", num_envs=2, vectorization_mode=mode, max_rounds=2, **extra
-    )
+    envs = gymnasium.make_vec("agentgym/Maze-v0", num_envs=2, vectorization_mode=mode, max_rounds=2)
     try:
         first, info = envs.reset(seed=3)
         assert [type(o) for o in first] == [str, str]
