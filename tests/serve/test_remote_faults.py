@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import pickle
 import socket
 import subprocess
@@ -147,6 +148,28 @@ def test_a_lost_episode_is_played_again_where_that_is_wanted(url: str) -> None:
     assert record == expected()
     delete(url, env)
     assert env.get_state()["history"] == list(PLAN)
+    env.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_does_not_play_in_its_parents_session(url: str) -> None:
+    env = remote(url)
+    record: list[Any] = [env.reset(seed=1)]
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            env.step("inventory")
+        except SessionLost as lost:
+            code = 7 if "forked" in str(lost) else 2
+            code = code if env.reset(seed=1) == record[0] else 3
+            env.close()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    record += [env.step(action) for action in PLAN]
+    assert record == expected()
     env.close()
 
 

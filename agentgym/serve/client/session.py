@@ -7,9 +7,10 @@ in this session), the server refuses the call instead of playing it twice.
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from agentgym.serve.client import reaper
@@ -37,6 +38,9 @@ class Turn:
     info: dict[str, Any]
 
 
+_TURN = tuple(field.name for field in fields(Turn))
+
+
 class RemoteSession:
     """A session that is open; made by `RemoteSession.open`.
 
@@ -49,7 +53,7 @@ class RemoteSession:
 
     def __init__(self, service: Service, session_id: str, about: Mapping[str, Any]) -> None:
         self.id, self.about, self.lost = session_id, about, ""
-        self._service, self._seq = service, 0
+        self._service, self._seq, self._process = service, 0, os.getpid()
         self._abandoned = reaper.watch(self, service, session_id)
 
     @classmethod
@@ -66,39 +70,39 @@ class RemoteSession:
             raise NotAServer(f"{service.address.url} does not say what it opened")
         return cls(service, opened["session"], about)
 
-    def act(self, verb: str, **fields: Any) -> Turn:
+    def act(self, verb: str, **given: Any) -> Turn:
         """Make a call that changes the episode.
 
         Args:
             verb: "reset" (seed, task_id), "step" (action), "forfeit" (message) or "restore"
                 (state).
-            fields: of the verb.
+            given: the fields of the verb.
 
         Raises:
             SessionLost: if the server no longer has the session.
             AgentGymError: what the environment raises, and where no answer came.
         """
-        value = self._call(verb, {**fields, "seq": self._seq + 1})
+        value = self._call(verb, {**given, "seq": self._seq + 1})
         try:
-            return Turn(**value)
-        except TypeError:
+            return Turn(*(value[name] for name in _TURN))
+        except (TypeError, KeyError):
             raise NotAServer(
                 f"{self._service.address.url} answers a {verb} in another version's words"
             ) from None
 
-    def ask(self, verb: str, again: Mapping[str, Any] | None = None, **fields: Any) -> Any:
+    def ask(self, verb: str, again: Mapping[str, Any] | None = None, **given: Any) -> Any:
         """Make a call that changes nothing: "state", "render", "expert" or "sample".
 
         Args:
             verb: what to do.
             again: the fields instead, where the first attempt may have been received.
-            fields: of the verb.
+            given: the fields of the verb.
         """
-        return self._call(verb, fields, again)
+        return self._call(verb, given, again)
 
     def close(self) -> None:
         """Close the session; what the server no longer has is closed already."""
-        if not self._abandoned.detach():
+        if not self._abandoned.detach() or self._process != os.getpid():
             return
         self.lost = self.lost or "it was closed"
         try:
@@ -108,23 +112,25 @@ class RemoteSession:
                 raise refused.error from None
 
     def _call(
-        self, verb: str, fields: Mapping[str, Any], again: Mapping[str, Any] | None = None
+        self, verb: str, given: Mapping[str, Any], again: Mapping[str, Any] | None = None
     ) -> Any:
+        if self._process != os.getpid():  # two processes would take turns without knowing
+            self.lost = "it is that of the process this one was forked from"
         if self.lost:
             raise SessionLost(f"this session is gone: {self.lost}; reset() opens another one")
         try:
-            answer = self._service.call(self.id, verb, fields, again)
+            answer = self._service.call(self.id, verb, given, again)
         except Refused as refused:
             if refused.seq is not None:
                 self._seq = refused.seq
             raise self._told(refused.error) from None
         except BaseException:
-            if "seq" in fields:
+            if "seq" in given:
                 self.lost = f"no answer came to its last {verb}, which may have been played"
             raise
         if answer.seq is not None:
             self._seq = answer.seq
-        elif "seq" in fields:
+        elif "seq" in given:
             self._seq += 1
         return answer.value
 
