@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -378,6 +379,25 @@ def test_a_server_that_is_full_says_so() -> None:
         assert int(full.headers["retry-after"]) > 0
         client.close()
         CLIENTS["textcraft"](path).close()
+
+
+@pytest.mark.parametrize("resurrect", [False, True])
+def test_a_worker_that_dies_costs_an_exception_or_nothing(resurrect: bool) -> None:
+    with serving(ServeSettings(max_workers=1, resurrect=resurrect)) as base:
+        client_of(f"{base}/agentgym", "textcraft").close()  # whatever starts once has started
+        before = set(psutil.Process().children(recursive=True))
+        client = client_of(f"{base}/agentgym", "maze")
+        (worker,) = set(psutil.Process().children(recursive=True)) - before
+        client.reset(ITEM)
+        moves = [action for action, *_ in expert_moves("maze", ITEM)][1:]
+        for action in moves[:-1]:
+            client.step(reply_of("maze", action))
+        worker.kill()
+        if resurrect:
+            assert client.step(reply_of("maze", moves[-1])) == ("Success\n", 1.0, True)
+        else:
+            with pytest.raises(AssertionError, match="SIGKILL"):
+                client.step(reply_of("maze", moves[-1]))
 
 
 def test_a_client_that_takes_only_a_url_shows_the_token_in_it() -> None:
