@@ -311,9 +311,9 @@ def _facts(choice: EnvChoice, planned: int) -> TaskSetFacts:
 
 
 def _name(choice: EnvChoice) -> str:
-    """Return the short name of an environment; of one played elsewhere, that one's."""
-    name, played = short_name(choice.env_id), choice.options.get("env_id")
-    return name if played is None else f"{short_name(str(played))} ({name.lower()})"
+    """Return the short name of an environment, and whether it is played elsewhere."""
+    name, played = short_name(choice.env_id), short_name(choice.played_id)
+    return name if name == played else f"{played} ({name.lower()})"
 
 
 def _label(selection: Selection) -> str:

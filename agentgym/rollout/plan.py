@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from agentgym.core import Task, TaskSet, make
+from agentgym.core import AgentGymError, Task, TaskSet, make, portable_id
 from agentgym.core.errors import InvalidConfig
 from agentgym.core.options import whole
 from agentgym.rollout.episode import episode_key
@@ -61,6 +61,17 @@ class EnvChoice(BaseModel):
             "split": self.split,
             "max_rounds": self.max_rounds,
         }
+
+    @property
+    def played_id(self) -> str:
+        """The id of the environment that is played: of a remote one, what it is on the server."""
+        played = self.options.get("env_id")
+        if not isinstance(played, str):
+            return self.env_id
+        try:
+            return portable_id(played)
+        except AgentGymError:  # it is registered there only
+            return played
 
     @property
     def identity(self) -> str:
@@ -194,7 +205,8 @@ def derive_seed(*parts: object) -> int:
 
 
 def _seeds(seed: int, choice: EnvChoice, task: Task, attempt: int) -> tuple[int, int]:
-    names = (seed, choice.env_id, choice.edition, task.id)
+    # A server plays the same episodes as this machine would.
+    names = (seed, choice.played_id, choice.edition, task.id)
     return derive_seed("environment", *names), derive_seed("agent", *names, attempt)
 
 

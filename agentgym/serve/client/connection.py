@@ -5,8 +5,8 @@ threads never meet on one, and as many are open as calls were ever under way at 
 
 They are `http.client`'s, of the standard library. Measured for a step's exchange on the loopback
 (processor time of the client, beside 0.08 ms for bare reads and writes of a socket): http.client
-0.35 ms, urllib3 0.65 ms, httpx 1.0 ms, requests 1.8 ms; a WebSocket of `websockets.sync` 0.20 ms, at
-the price of a connection and a thread a session, and of asking again by hand what was lost with
+0.35 ms, urllib3 0.65 ms, httpx 1.0 ms, requests 1.8 ms; a WebSocket of `websockets.sync` 0.20 ms,
+at the price of a connection and a thread a session, and of asking again by hand what was lost with
 it. What the others add to http.client (redirects, proxies, cookies, retries of their own) is not
 wanted here: a step that is asked again must keep its number, which `service` sees to.
 """

@@ -213,6 +213,11 @@ class Service:
         why = str(error) or type(error).__name__
         if isinstance(error, TimeoutError):
             why = f"no answer within {timeout:g} s"
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return ServerUnreachable(
+                f"the server at {self.address.url} shows no certificate that is trusted here "
+                f"({error.verify_message}). SSL_CERT_FILE names further certificates"
+            )
         times = f" in {tries} attempts" if tries > 1 else ""
         return ServerUnreachable(
             f"the server at {self.address.url} cannot be reached{times} ({why}). Is it running? "
