@@ -128,10 +128,11 @@ def main() -> int:
     if arguments.one:
         print(json.dumps(measure(arguments.names[0])))
         return 0
-    from agentgym.core import cards
+    from agentgym.core import cards, find_card
 
+    chosen = [find_card(name) for name in arguments.names] or [c for c in cards() if c.installed]
     rows = {}
-    for name in arguments.names or [card.short_name for card in cards() if card.installed]:
+    for name in (card.short_name for card in chosen):
         command = [sys.executable, __file__, "--one", name]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         rows[name] = json.loads(done.stdout.splitlines()[-1])

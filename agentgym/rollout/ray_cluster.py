@@ -66,11 +66,17 @@ class RayCluster:
                     f"nothing answers at {named}, which {ADDRESS_VARIABLE} names. Begin a cluster "
                     "there with 'ray start --head', or unset the variable to use this machine."
                 )
-            self._ray.init(address=named, **quiet)
+            try:
+                self._ray.init(address=named, **quiet)
+            except (ConnectionError, RuntimeError, self._ray.exceptions.RayError) as error:
+                raise ClusterError(
+                    f"the Ray cluster at {named} cannot be joined: {error}. It may be of another "
+                    "version of Ray, or want its token: copy ~/.ray/auth_token from its machine "
+                    "and set RAY_AUTH_MODE=token (docs/scaling.md)."
+                ) from error
             return
-        started = _started_here()
-        if started and named != "local":
-            self._ray.init(address=started, **quiet)
+        if named != "local" and _started_here():
+            self._ray.init(**quiet)  # without an address, Ray finds the token by itself
             return
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         own = {name: _PLENTY for need in needs for name in need.resources}
@@ -182,14 +188,13 @@ class RayCluster:
         )
 
 
-def _started_here() -> str:
-    """Return the address of the cluster `ray start` has begun or joined on this machine, or ""."""
+def _started_here() -> bool:
+    """Return whether a cluster answers that `ray start` has begun or joined on this machine."""
     note = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray", "ray_current_cluster")
     try:
-        address = note.read_text().strip()
+        return _answers(note.read_text().strip())  # it may be that of one that was killed
     except OSError:
-        return ""
-    return address if _answers(address) else ""  # it may have been left by one that was killed
+        return False
 
 
 def _answers(address: str) -> bool:
