@@ -11,6 +11,8 @@ import contextlib
 import multiprocessing
 import signal
 import socket
+import sys
+import threading
 import time
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
@@ -22,6 +24,8 @@ from agentgym.core.errors import AgentGymError
 from agentgym.serve.problem import WorkerFailed
 from agentgym.serve.wire import HEAD, Answer, Call, pack, unpack
 from agentgym.serve.worker import work
+
+_hiding = threading.Lock()
 
 Then = Callable[[Answer], None]
 
@@ -62,7 +66,7 @@ class WorkerProcess:
             target = _context().Process(
                 target=work, args=(theirs, self.env_id, journalled), daemon=True
             )
-            await asyncio.to_thread(target.start)
+            await asyncio.to_thread(_start, target)
             self._process = target
             loop = asyncio.get_running_loop()
             await loop.create_connection(lambda: self._link, sock=ours)
@@ -213,6 +217,24 @@ def _context() -> Any:
     if "forkserver" in methods:
         context.set_forkserver_preload(["agentgym.envs", "agentgym.serve.worker"])
     return context
+
+
+def _start(process: BaseProcess) -> None:
+    """Start a worker that does not run this process's main script again.
+
+    multiprocessing would: a command's costs each worker the command line's imports, and one that
+    starts a server unguarded would start it once more. A worker needs nothing of either.
+    """
+    main = vars(sys.modules["__main__"])
+    with _hiding:
+        hidden: dict[str, Any] = {
+            name: main[name] for name in ("__file__", "__spec__") if name in main
+        }
+        main.update(dict.fromkeys(hidden))
+        try:
+            process.start()
+        finally:
+            main.update(hidden)
 
 
 def _resident(process: psutil.Process) -> int:
