@@ -8,7 +8,6 @@ other ASGI server can.
 from __future__ import annotations
 
 import importlib
-import logging
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any
@@ -33,8 +32,6 @@ from agentgym.serve.pages import POLICY, page
 from agentgym.serve.settings import ServeSettings
 from agentgym.serve.store import SessionStore
 from agentgym.serve.wire import encode
-
-log = logging.getLogger("agentgym.serve")
 
 DIALECTS = ("agentgym", "agentevolver", "openenv")
 """The protocols of others, each a module of `dialects`, served under its name."""
@@ -85,11 +82,8 @@ def _others(store: SessionStore) -> FastAPI:
     """Return the dialects, each under its name."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, exception_handlers=FAULTS)
     for name in DIALECTS:
-        module = f"agentgym.serve.dialects.{name}"
-        try:
-            app.include_router(importlib.import_module(module).router(store), prefix=f"/{name}")
-        except Exception:
-            log.exception("the dialect %s is left out", name)
+        dialect = importlib.import_module(f"agentgym.serve.dialects.{name}")
+        app.include_router(dialect.router(store), prefix=f"/{name}")
     return app
 
 

@@ -125,8 +125,13 @@ def _write(scope: Scope, status: int, seconds: float) -> None:
 
 def _route(scope: Scope) -> str:
     """Return the path with its parameters in braces; a path that leads nowhere is not told."""
-    route = scope.get("endpoint") if "route" not in scope else scope["route"]
-    return str(getattr(route, "path", None) or "-")
+    endpoint = scope.get("endpoint")
+    path = getattr(endpoint, "path", None)
+    if path is None and endpoint is not None:
+        path = scope["path"]
+        for name, value in scope.get("path_params", {}).items():
+            path = path.replace(str(value), f"{{{name}}}", 1)
+    return str(path or "-")
 
 
 def _word(value: Any) -> str:

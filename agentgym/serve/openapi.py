@@ -29,6 +29,8 @@ own session: a message `{"id": 1, "verb": "step", "action": "look"}` is answered
 `{"id": 1, "status": 200, "seq": 2, "answer": {…}}`, in order. Its verbs are the calls below, and
 `create`, `close` and `ping`. The session outlives the connection unless the address ends in
 `?close_on_disconnect=true`.
+
+Under `/agentgym`, `/agentevolver` and `/openenv` the server speaks to clients of those systems.
 """
 _GROUPS = {
     "Sessions": "One environment each, held by the server until it is closed or idle for too long.",

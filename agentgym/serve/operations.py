@@ -127,4 +127,7 @@ def operations(api: Api) -> tuple[Operation, ...]:
 
 def routes(table: tuple[Operation, ...]) -> list[BaseRoute]:
     """Return the routes of the operations."""
-    return [Route(o.path, Endpoint(o.handler, o.path), methods=[o.method]) for o in table]
+    return [
+        Route(o.path, Endpoint(o.handler, o.path.replace(":path", "")), methods=[o.method])
+        for o in table
+    ]

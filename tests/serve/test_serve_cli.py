@@ -198,6 +198,26 @@ def test_a_server_that_is_killed_leaves_no_worker() -> None:
         assert ended(family)
 
 
+def test_a_script_without_a_guard_can_hold_a_server(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import httpx\nfrom tests.serve.server import serving\nprint('begun')\n"
+        "with serving() as url:\n"
+        "    asked = {'environment': 'textcraft'}\n"
+        "    print(httpx.post(url + '/v1/sessions', json=asked, timeout=60).status_code)\n"
+        "print(__file__)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.split() == ["begun", "201", str(script)], done.stderr
+
+
 def test_what_cannot_be_preloaded_ends_it_with_its_reason() -> None:
     words = ["--preload", "textcraft", "--option", "textcraft.edition=huge"]
     done = subprocess.run(
