@@ -57,6 +57,7 @@ def serve(config: ServerConfig, ready: Ready) -> None:
             timeout_graceful_shutdown=max(1, round(config.grace)),
             ws_max_size=2 * config.settings.max_body,  # up to there, it is answered why
             ws_per_message_deflate=False,
+            ws_ping_timeout=600,  # a client that holds its event loop up answers no ping meanwhile
         ),
         app.state.store,
         config.preload,

@@ -54,7 +54,7 @@ class SessionStore:
         self._fleet = Fleet(self.settings, self._worker_ended)
         self._calls = Calls(self._table, self._fleet, self.metrics, self.settings)
         self._keys: OrderedDict[str, asyncio.Future[Entry]] = OrderedDict()
-        self._opening = 0
+        self._opening: set[str] = set()  # names of sessions that are being made
         self._sweeper: asyncio.Task[None] | None = None
         self._measure()
 
@@ -235,7 +235,7 @@ class SessionStore:
         """
         self._admit()
         twin_id = _new_id()
-        self._opening += 1
+        self._opening.add(twin_id)
         try:
             answer = await self._calls.one(entry, "fork", {"twin": twin_id})
             if answer.status != 200:
@@ -246,7 +246,7 @@ class SessionStore:
                 twin.journal.snapshot = answer.point[1]
             return twin, Reply(200, answer.body)
         finally:
-            self._opening -= 1
+            self._opening.discard(twin_id)
 
     async def close(self, entry: Entry) -> None:
         """Close a session; its environment has released everything when this returns."""
@@ -275,8 +275,9 @@ class SessionStore:
         made_with = self._allowed(card.id, options)
         self._admit()
         name = session_id or _new_id()
-        self._table.require_free(name)
-        self._opening += 1
+        if name in self._opening or self._table.has(name):
+            raise InvalidConfig(f"there is a session {name[:80]!r} already; close it first")
+        self._opening.add(name)
         try:
             worker, about = await self._fleet.make(card.id, name, made_with)
             entry = self._entry(name, card.id, made_with, owner, worker)
@@ -285,7 +286,7 @@ class SessionStore:
         except WorkerGone as gone:
             raise WorkerFailed(f"{card.short_name} could not be made: {gone}") from gone
         finally:
-            self._opening -= 1
+            self._opening.discard(name)
 
     def _entry(
         self, name: str, env_id: str, options: dict[str, Any], owner: str, worker: WorkerProcess
@@ -314,7 +315,7 @@ class SessionStore:
         most, memory = self.settings.max_sessions, self.settings.max_memory
         if self.closing:
             raise NoRoom("the server is shutting down")
-        if len(self._table) + self._opening >= most:
+        if len(self._table) + len(self._opening) >= most:
             self.metrics.refused.labels("sessions").inc()
             raise NoRoom(
                 f"there are {most} sessions, which is all this server takes; close some, or try "

@@ -6,7 +6,6 @@ from collections import OrderedDict
 from typing import Any
 
 from agentgym.core import registry
-from agentgym.core.errors import InvalidConfig
 from agentgym.serve.entry import Entry
 from agentgym.serve.metrics import Metrics
 from agentgym.serve.problem import SessionLost, UnknownSession
@@ -34,10 +33,9 @@ class SessionTable:
     def __contains__(self, entry: Entry) -> bool:
         return self._entries.get(entry.id) is entry
 
-    def require_free(self, session_id: str) -> None:
-        """Raise `InvalidConfig` if there is a session of this name."""
-        if session_id in self._entries:
-            raise InvalidConfig(f"there is a session {session_id[:80]!r} already; close it first")
+    def has(self, session_id: str) -> bool:
+        """Return whether there is a session of this name, whoever made it."""
+        return session_id in self._entries
 
     def enter(self, entry: Entry) -> None:
         """Add a session."""

@@ -204,12 +204,13 @@ def test_an_instance_is_not_created_twice_at_once(client: EnvClient) -> None:
         try:
             client.create_instance("textcraft", "textcraft_3", "race")
         except httpx.HTTPStatusError as error:
-            assert error.response.status_code == 503
-            return "wait"
+            return str(error.response.status_code)
         return "made"
 
     with ThreadPoolExecutor(8) as pool:
-        assert "made" in set(pool.map(create, range(8)))
+        fates = set(pool.map(create, range(8)))
+    assert "made" in fates
+    assert fates <= {"made", "503"}
     assert client.get_tools_info("race")["rounds"] == 0
     assert client.release_instance("race")
     assert not client.release_instance("race")

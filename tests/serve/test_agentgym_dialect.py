@@ -180,8 +180,8 @@ def test_an_id_is_of_one_server_and_not_to_be_guessed(url: str) -> None:
         other = client_of(url, "textcraft")
         ids.append(other.env_id)
         other.close()
-    assert all(0 <= number < 2**62 for number in ids)
-    assert max(ids) > 2**56  # with 62 random bits, they all would be less once in 2**126
+    assert all(0 <= number < 2**53 for number in ids)
+    assert max(ids) > 2**47  # with 53 random bits, they all would be less once in 2**126
     assert min(abs(a - b) for i, a in enumerate(ids) for b in ids[:i]) > 1000
     elsewhere = HTTP.post(f"{url}/wordle/step", json={"id": client.env_id, "action": "a"})
     assert elsewhere.status_code == 404

@@ -29,7 +29,7 @@ from agentgym.envs.tools.toolkit import Tools
 
 FORMAT_ERROR = (
     'Format error, please response in the format of  "Action: [your action] with Action Input: '
-    "[your action input]'"
+    "[your action input]"
 )
 """The published answer to an action that cannot be read."""
 

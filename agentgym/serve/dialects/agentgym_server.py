@@ -25,8 +25,8 @@ from agentgym.serve.problem import BadRequest, SessionLost, UnknownSession
 from agentgym.serve.store import SessionStore
 from agentgym.serve.wire import encode
 
-ID_BITS = 62
-"""Random bits of a session's number: as many as fit a positive 64-bit integer, and one to spare."""
+ID_BITS = 53
+"""Random bits of a session's number: as many as a page in a browser can hold exactly."""
 SEED = 0
 """Of every reset: an item of a published server is the same episode each time."""
 THE_END = "The episode has ended. Reset the environment to begin another one."

@@ -11,16 +11,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from agentgym.envs.tools.env import FORMAT_ERROR
 from agentgym.serve.dialects.turn import Turn
 
 LOST = -100
 """ScienceWorld's score once the task has been failed."""
-
-FORMAT_ERROR = (
-    'Format error, please response in the format of  "Action: [your action] with Action Input: '
-    "[your action input]"
-)
-"""What the tool servers answered to what they could not read, word for word."""
 
 _CALL = re.compile(
     r"^[ \t]*Action:(.*?)(?=^[ \t]*(?:Action|Observation|Thought):|\Z)", re.DOTALL | re.MULTILINE
