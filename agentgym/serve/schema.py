@@ -98,6 +98,9 @@ class SampleRequest(_Request):
     """Draw a random action."""
 
     seed: int = Field(0, ge=0, description="The same seed draws the same action.")
+    rng: dict[str, Any] | None = Field(
+        None, description="Instead of a seed, the state of a NumPy generator (PCG64) to go on from."
+    )
 
 
 class AboutRequest(_Request):
@@ -200,6 +203,9 @@ class Drawn(BaseModel):
     """A random action."""
 
     action: str
+    rng: dict[str, Any] | None = Field(
+        None, description="The state after the draw, where one was given."
+    )
 
 
 class EnvironmentCard(BaseModel):

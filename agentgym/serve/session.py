@@ -18,7 +18,7 @@ from gymnasium.error import ResetNeeded
 from agentgym.core import TextEnv
 from agentgym.core.errors import AgentGymError
 from agentgym.core.expert import Expert
-from agentgym.serve.problem import NoExpert, OutOfStep, Problem, SessionLost
+from agentgym.serve.problem import BadRequest, NoExpert, OutOfStep, Problem, SessionLost
 from agentgym.serve.wire import encode
 
 Work = Callable[[], None]
@@ -188,7 +188,15 @@ class Session:
         return {"thought": thought, "action": action}
 
     def _sample(self, args: dict[str, Any]) -> dict[str, Any]:
-        return {"action": self.env.sample_action(np.random.default_rng(args["seed"]))}
+        rng = np.random.default_rng(args["seed"])
+        if args.get("rng") is None:
+            return {"action": self.env.sample_action(rng)}
+        try:
+            rng.bit_generator.state = args["rng"]
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise BadRequest(f"'rng' is no state of a PCG64 generator: {error!r:.200}") from None
+        action = self.env.sample_action(rng)
+        return {"action": action, "rng": rng.bit_generator.state}
 
 
 def _failed(error: BaseException) -> tuple[int, bytes]:

@@ -76,7 +76,7 @@ def _expert(fields: Fields) -> dict[str, Any]:
 
 
 def _sample(fields: Fields) -> dict[str, Any]:
-    return {"seed": fields.number("seed") or 0}
+    return {"seed": fields.number("seed") or 0, "rng": fields.object("rng")}
 
 
 def _nothing(fields: Fields) -> dict[str, Any]:
@@ -92,6 +92,6 @@ VERBS = {
     "restore": Verb("Return to a snapshot", ("state", "seq"), _restore),
     "render": Verb("Show the present state", (), _nothing),
     "expert": Verb("Ask the expert for a move", ("fresh",), _expert),
-    "sample": Verb("Draw a random action that makes sense here", ("seed",), _sample),
+    "sample": Verb("Draw a random action that makes sense here", ("seed", "rng"), _sample),
 }
 """Every call on a session; what they answer is in `schema`."""

@@ -68,7 +68,11 @@ def test_it_is_described_and_played_as_here(url: str, name: str) -> None:
         assert local.reset(seed=seed) == remote.reset(seed=seed)
         for _ in range(8):
             bad = rng.random() < 0.3
+            there = copy.deepcopy(rng)
             action = GARBAGE[int(rng.integers(len(GARBAGE)))] if bad else local.sample_action(rng)
+            if not bad:
+                assert remote.sample_action(there) == action
+                assert there.random() == copy.deepcopy(rng).random()
             answer = local.step(action)
             # JSON has no tuples, which an info may hold (WebShop's).
             assert list(remote.step(action)) == json.loads(json.dumps(answer)), action[:40]
@@ -170,6 +174,21 @@ def test_the_expert_plays_from_there(url: str) -> None:
         ended = terminated or truncated
     assert info["success"]
     remote.close()
+
+
+def test_a_generator_of_another_kind_draws_too(url: str) -> None:
+    env = make(REMOTE, url=url, env_id="maze")
+    env.reset(seed=1)
+    drawn = [
+        [env.sample_action(rng) for _ in range(12)]
+        for rng in (np.random.Generator(np.random.MT19937(4)) for _ in range(2))
+    ]
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn[0])) > 1
+    bad = outcome(lambda: env._session.ask("sample", rng={"state": 1}))  # type: ignore[attr-defined]
+    assert bad[0] == "BadRequest"
+    assert env.step("move up")[4]["rounds"] == 1
+    env.close()
 
 
 def test_experts_may_be_off() -> None:

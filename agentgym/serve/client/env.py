@@ -200,14 +200,20 @@ class RemoteEnv(TextEnv):
         return self._turn.info
 
     def sample_action(self, rng: np.random.Generator) -> str:
-        """Return a random action that makes sense here, drawn by the server from a seed of `rng`.
+        """Return a random action that makes sense here, drawn from `rng` as it would be here.
 
         Raises:
             ResetNeeded: before the first reset.
         """
         self._require_episode("sample_action")
-        seed = int(rng.integers(2**31))
-        return str(self._call(lambda session: session.ask("sample", seed=seed))["action"])
+        generator = rng.bit_generator
+        if not isinstance(generator, np.random.PCG64):  # one the server does not have
+            seed = int(rng.integers(2**31))
+            return str(self._call(lambda session: session.ask("sample", seed=seed))["action"])
+        state = generator.state
+        drawn = self._call(lambda session: session.ask("sample", rng=state))
+        generator.state = drawn["rng"]
+        return str(drawn["action"])
 
     def expert(self) -> Expert:
         """Return a fresh expert for the current episode; each of its moves is asked of the server.
