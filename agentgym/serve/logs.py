@@ -15,12 +15,14 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 Format = Literal["json", "text"]
 
 log = logging.getLogger("agentgym.serve.requests")
 
+_json = msgspec.json.Encoder(enc_hook=str).encode
 _QUIET = ("/healthz", "/metrics")
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
 
@@ -38,7 +40,7 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["error"] = "".join(traceback.format_exception(*record.exc_info))
-        return json.dumps(line, default=str)
+        return _json(line).decode()
 
 
 class TextLines(logging.Formatter):
@@ -119,8 +121,11 @@ def _write(scope: Scope, status: int, seconds: float) -> None:
     entry = scope.get("entry")
     if entry is not None:
         told["session"], told["environment"] = entry.id[:8], entry.env_id
-    # Not log.log(), which looks through the stack for its caller.
-    log.handle(log.makeRecord(log.name, level, "", 0, "request", (), None, extra=told))
+    # Not log.log(), which looks through the stack for its caller; and the fields stay together, so
+    # that the formatter need not tell them from the record's own.
+    record = logging.LogRecord(log.name, level, "", 0, "request", None, None)
+    record.fields = told
+    log.handle(record)
 
 
 def _route(scope: Scope) -> str:
@@ -140,6 +145,9 @@ def _word(value: Any) -> str:
 
 
 def _extra(record: logging.LogRecord) -> dict[str, Any]:
+    fields: dict[str, Any] | None = getattr(record, "fields", None)
+    if fields is not None:
+        return fields
     return {name: value for name, value in vars(record).items() if name not in _STANDARD}
 
 
