@@ -24,7 +24,9 @@ from agentgym.serve.settings import ServeSettings
 from tests.serve.server import serving
 
 REMOTE = "agentgym/Remote-v0"
-NAMES = [c.id for c in cards() if c.installed and c.short_name != "SciWorld"]  # Java: too slow here
+# SciWorld's Java takes too long here; the others stand on the same layer as Weather.
+LEFT_OUT = ("SciWorld", "Academia", "Movie", "Sheet")
+NAMES = [c.id for c in cards() if c.installed and c.short_name not in LEFT_OUT]
 
 
 @pytest.fixture(scope="module")
