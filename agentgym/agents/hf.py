@@ -25,7 +25,15 @@ TOOL_CALL = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class _Ask:
+class Ask:
+    """A conversation of tokens to be continued.
+
+    Attributes:
+        prompt: the tokens.
+        episode: identifies the episode, so that keys and values can be kept.
+        seed: for sampling.
+    """
+
     prompt: list[int]
     episode: str
     seed: int
@@ -123,8 +131,8 @@ class HFAgent(ChatAgent):
         self._store = Store(0 if self._plain else cache_tokens)
         self._lock = threading.Lock()
         self._released: set[str] = set()
-        self._batcher: Batcher[_Ask, Reply] = Batcher(
-            self._answer, max_batch=max_batch, max_wait=max_wait, name="agentgym-hf"
+        self._batcher: Batcher[Ask, Reply] = Batcher(
+            self.answer_batch, max_batch=max_batch, max_wait=max_wait, name="agentgym-hf"
         )
 
     async def complete(
@@ -149,7 +157,7 @@ class HFAgent(ChatAgent):
             raise ContextOverflow(
                 f"the conversation has {len(prompt)} tokens, {self.name} takes {self.context}"
             )
-        return await self._batcher.submit(_Ask(list(prompt), episode, seed))
+        return await self._batcher.submit(Ask(list(prompt), episode, seed))
 
     def encode(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
@@ -177,8 +185,12 @@ class HFAgent(ChatAgent):
             ) from error
         return [int(i) for i in ids]
 
-    def _answer(self, asks: Sequence[_Ask]) -> list[Reply | Exception]:
-        """Answer a batch; runs in the worker thread."""
+    def answer_batch(self, asks: Sequence[Ask]) -> list[Reply | Exception]:
+        """Answer conversations together, in the calling thread; one thread at a time.
+
+        Raises:
+            ModelError: if the model failed.
+        """
         import torch
 
         from agentgym.agents.hf_generate import Request, generate
@@ -217,7 +229,7 @@ class HFAgent(ChatAgent):
         text = self.tokenizer.decode(list(tokens), skip_special_tokens=True)
         return any(stop in text for stop in self.stop)
 
-    def _reply(self, ask: _Ask, written: Any) -> Reply:
+    def _reply(self, ask: Ask, written: Any) -> Reply:
         tokens = [t for t in written.tokens[-1:] if t not in self._ends]
         text = self.tokenizer.decode([*written.tokens[:-1], *tokens], skip_special_tokens=True)
         for stop in self.stop:

@@ -17,7 +17,7 @@ from typing import Any
 
 from agentgym.agents.base import ChatAgent, ContextOverflow, ModelError
 from agentgym.agents.batching import Batcher
-from agentgym.agents.hf import HFAgent
+from agentgym.agents.hf import Ask, HFAgent
 from agentgym.agents.message import Message, Reply, Sampled, Usage
 from agentgym.baselines.chat import ChatTemplate
 from agentgym.baselines.config import SamplingConfig
@@ -60,7 +60,7 @@ class TokenAgent(ChatAgent):
 
     @property
     def seconds(self) -> float:
-        """Seconds in which at least one reply was being written."""
+        """Seconds in which the model was at work."""
         return self.clock.seconds
 
     def begin(self, template: ChatTemplate) -> None:
@@ -81,8 +81,7 @@ class TokenAgent(ChatAgent):
             raise ContextOverflow(
                 f"the conversation has {len(prompt)} tokens, {self.name} takes {self.context}"
             )
-        with self.clock:
-            reply = await self.answer(prompt, episode=episode, seed=seed)
+        reply = await self.answer(prompt, episode=episode, seed=seed)
         if reply.sampled is not None:
             self.continuations.add(episode, len(messages), prompt, reply.sampled.token_ids)
         return reply
@@ -98,6 +97,10 @@ class TokenAgent(ChatAgent):
 
 class HFEngine(TokenAgent, HFAgent):
     """The model in memory, as `agentgym.agents.hf` runs it: batched, with kept keys and values.
+
+    What is in a batch decides how sums are rounded, so a batch must not depend on who was quick: it
+    is made when every episode under way waits for a reply, in an order that follows from the
+    episodes' names. The same run therefore samples the same tokens, bit for bit.
 
     Args:
         policy: the model and its tokenizer.
@@ -129,15 +132,69 @@ class HFEngine(TokenAgent, HFAgent):
             name="policy",
         )
         self.begin(template)
+        self._size = sampling.max_batch
+        self._thread = ThreadPoolExecutor(1, "agentgym-policy")
+        self._waiting: dict[str, tuple[Ask, asyncio.Future[Reply]]] = {}
+        self._episodes, self._lanes = 0, 0
+        self._over: set[str] = set()
+        self._work: set[asyncio.Task[None]] = set()
+
+    def expect(self, episodes: int, lanes: int) -> None:
+        """Say how many episodes are to be played, and how many at a time."""
+        self._episodes, self._lanes = episodes, lanes
+        self._over.clear()
 
     async def answer(self, prompt: Sequence[int], *, episode: str = "", seed: int = 0) -> Reply:
         """Return the model's reply to a conversation of tokens."""
-        return await HFAgent.answer(self, prompt, episode=episode, seed=seed)
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._over.discard(episode)
+        name = episode or f"\x00{len(self._waiting)}"
+        self._waiting[name] = Ask(list(prompt), episode, seed), future
+        self._start()
+        return await future
 
     def release(self, episode: str) -> None:
         """Forget the tokens, keys and values of an episode that has ended."""
         self.continuations.release(episode)
         HFAgent.release(self, episode)
+        self._over.add(episode)
+        self._start()
+
+    def close(self) -> None:
+        """End the worker and let go of the model."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+        HFAgent.close(self)
+
+    def _start(self) -> None:
+        """Answer everybody, if everybody waits."""
+        under_way = min(self._lanes, self._episodes - len(self._over))
+        if not self._waiting or len(self._waiting) < under_way:
+            return
+        # The lane an episode is played in is the first part of its name, and a matter of luck.
+        order = sorted(self._waiting, key=lambda name: name.partition("/")[2] or name)
+        waiting = [self._waiting[name] for name in order]
+        self._waiting.clear()
+        task = asyncio.get_running_loop().create_task(self._answer_all(waiting))
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+
+    async def _answer_all(self, waiting: list[tuple[Ask, asyncio.Future[Reply]]]) -> None:
+        loop = asyncio.get_running_loop()
+        for begin in range(0, len(waiting), self._size):
+            asks, futures = zip(*waiting[begin : begin + self._size], strict=True)
+            answers: Sequence[Reply | Exception]
+            try:
+                with self.clock:
+                    answers = await loop.run_in_executor(self._thread, self.answer_batch, asks)
+            except Exception as error:
+                answers = [error] * len(asks)
+            for future, answer in zip(futures, answers, strict=True):
+                if future.done():  # nobody waits any more
+                    continue
+                if isinstance(answer, Exception):
+                    future.set_exception(answer)
+                else:
+                    future.set_result(answer)
 
 
 class VLLMEngine(TokenAgent):
@@ -216,7 +273,8 @@ class VLLMServerEngine(VLLMEngine):
             generation_kwargs={"seed": seed},
         )
         try:
-            output = await asyncio.get_running_loop().run_in_executor(self._pool, ask)
+            with self.clock:
+                output = await asyncio.get_running_loop().run_in_executor(self._pool, ask)
         except OSError as error:  # what requests raises, too
             raise ModelError(f"the vLLM server does not answer: {error}", retryable=True) from error
         except Exception as error:  # TRL's client raises a bare Exception for what is no 200
@@ -277,7 +335,8 @@ class VLLMColocateEngine(VLLMEngine):
             )
             for _, limit, seed in asks
         ]
-        outputs = self.llm.generate(prompts, sampling_params=params, use_tqdm=False)
+        with self.clock:
+            outputs = self.llm.generate(prompts, sampling_params=params, use_tqdm=False)
         answers: list[Answer | Exception] = []
         for output in outputs:
             best = output.outputs[0]

@@ -81,6 +81,8 @@ class GRPOConfig(CloningConfig):
         groups: tasks a sampling, over all processes.
         group_size: episodes of a task (n).
         iterations: how often a sampling is learned from.
+        samplings: how often the policy plays; None follows from `optim.max_steps` or
+            `optim.epochs`, passes over the tasks.
         sampling: how the policy plays; the temperature is also the one its log-probabilities are
             taken at.
         engine: where it samples from.
@@ -101,13 +103,14 @@ class GRPOConfig(CloningConfig):
         failures: episodes that may fail in a row before the run stops.
         length: how long a conversation may be. An episode that reaches the limit keeps what it
             played and the score it had ("truncate-turns"), is left out ("drop"), or stops the run.
-        optim: how weights are changed; `epochs` passes over the tasks, unless `max_steps` is given.
+        optim: how weights are changed.
     """
 
     tasks: tuple[EnvTasks, ...] = ()
     groups: int = Field(32, ge=1)
     group_size: int = Field(8, ge=2)
     iterations: int = Field(1, ge=1)
+    samplings: int | None = Field(None, ge=1)
     sampling: SamplingConfig = SamplingConfig(temperature=1.0)
     engine: EngineConfig = EngineConfig()
     reward: Literal["score", "success", "turns"] = "score"
@@ -134,7 +137,12 @@ class Credit(Protocol):
     """Says how much better than expected each round of each episode was."""
 
     def assign(self, samples: Samples, step: int) -> tuple[list[Floats], dict[str, float]]:
-        """Return an advantage a round, shape (K,) for each trajectory, and what to watch."""
+        """Return an advantage a round, shape (K,) for each trajectory, and what to watch.
+
+        Args:
+            samples: what was played.
+            step: how often the policy has played before; a step of AgentEvolver's.
+        """
 
     def close(self) -> None:
         """Release everything."""
@@ -303,6 +311,8 @@ def check(config: GRPOConfig) -> None:
         )
     if config.reward == "turns" and config.scale == "batch":
         raise InvalidConfig('reward "turns" goes with scale "group" or "none"')
+    if config.samplings and config.optim.max_steps:
+        raise InvalidConfig("give samplings or optim.max_steps, not both")
     if not config.tasks:
         raise InvalidConfig("there is nothing to play: name environments in tasks")
 
@@ -317,6 +327,8 @@ def total_steps(config: GRPOConfig) -> int | None:
     """Return the optimiser steps of the run, or None where the tasks' data is not here."""
     if config.optim.max_steps:
         return config.optim.max_steps
+    if config.samplings:
+        return config.samplings * updates(config)
     counts = [count_tasks(tasks) for tasks in config.tasks]
     if None in counts:
         return None
@@ -339,10 +351,15 @@ def plan(config: GRPOConfig) -> list[str]:
         f"{config.sampling.temperature:g}, at most {config.sampling.max_tokens} tokens a reply, "
         f"from {config.engine.kind}:",
         *(f"  {describe_tasks(tasks)}" for tasks in config.tasks),
-        f"{updates(config)} steps learn from what was played at a time"
+        f"{updates(config)} steps learn from what was played at a time ({ranks()} process"
+        + ("es)" if ranks() > 1 else ")")
         + ("" if steps is None else f"; {steps} steps in all"),
         f"reward {config.reward}, scaled by {config.scale}; clip {config.clip_low:g}/"
         f"{config.clip_high:g}{dual}; KL {config.kl_coef:g}, entropy {config.entropy_coef:g}, "
         f"{config.aggregation}",
-        *plan_learning(config),
+        *plan_learning(
+            config.model_copy(
+                update={"optim": config.optim.model_copy(update={"max_steps": steps})}
+            )
+        ),
     ]

@@ -173,7 +173,7 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
             )
         self.left_out += samples.left_out
         self.journal.say(f"step {self._global_step}: {samples}")
-        advantages, figures = self.credit.assign(samples, self._global_step)
+        advantages, figures = self.credit.assign(samples, self._samplings)
         self._note({**samples.metrics(), **self._continuity(), **figures})
         rows = [token_row(t, a) for t, a in zip(samples.trajectories, advantages, strict=True)]
         return self._parts(rows)
@@ -286,6 +286,11 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
     @property
     def _global_step(self) -> int:
         return int(self.state.global_step)
+
+    @property
+    def _samplings(self) -> int:
+        """How often the policy has played before."""
+        return self._global_step // updates(self.config)
 
     def _note(self, figures: dict[str, float]) -> None:
         """Keep figures for the curve: their means over all processes that have them."""

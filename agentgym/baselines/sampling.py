@@ -100,7 +100,8 @@ class Samples:
         trajectories: the episodes that can be learned from.
         left_out: the others, counted by reason.
         seconds: how long playing took.
-        waited: seconds of it in which no reply was being written: the environments' share.
+        waited: seconds of it in which the model was not at work: the environments, and what it
+            takes to write and read conversations.
         written: tokens sampled, those of episodes that were left out included.
     """
 
@@ -223,6 +224,9 @@ def sample_groups(
             job = Job(group.env, group.task, attempt, group.seed, agent_seed)
             by_key[job.key] = group
             jobs.append(job)
+    expect = getattr(agent, "expect", None)
+    if expect is not None:
+        expect(len(jobs), min(sampling.concurrency, len(jobs)))
     busy, began = _busy(agent), time.perf_counter()
     episodes = rollout(
         jobs,

@@ -159,12 +159,18 @@ def test_the_episodes_of_a_group_have_one_task_one_seed_and_different_luck() -> 
         assert len({t.completion_ids for t in members}) == 3
 
 
-def test_the_same_run_samples_the_same_tokens() -> None:
+def test_the_same_run_samples_the_same_tokens_bit_for_bit() -> None:
+    """Whatever executor was quick or slow."""
     policy = talker()
-    one, two = play(policy), play(policy)
-    assert [t.completion_ids for t in one.trajectories] == [
-        t.completion_ids for t in two.trajectories
-    ]
+    runs = []
+    for executor in ("inline", "thread"):
+        engine = engine_of(policy)
+        sampling = SamplingConfig(concurrency=5, executor=executor)
+        groups = make_groups([GUESS], 3, seed=1)
+        samples = sample_groups(groups, 3, engine, sampling, seed=5)
+        engine.close()
+        runs.append([(t.completion_ids, t.logprobs) for t in samples.trajectories])
+    assert runs[0] == runs[1]
 
 
 def test_groups_go_over_all_tasks_and_then_again_from_other_seeds() -> None:
@@ -341,7 +347,7 @@ def test_a_vllm_server_is_asked_for_tokens_and_gives_exact_trajectories() -> Non
         assert torch.allclose(torch.tensor(t.logprobs).double()[own], expected[own], atol=1e-4)
     assert len({asked["generation_kwargs"]["seed"] for asked in client.asked}) == len(client.asked)
     assert all(asked["temperature"] == 0.8 and asked["n"] == 1 for asked in client.asked)
-    assert samples.seconds > samples.waited >= 0
+    assert samples.seconds >= samples.waited >= 0
 
 
 class Fails:

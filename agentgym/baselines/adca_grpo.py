@@ -1,0 +1,149 @@
+"""ADCA-GRPO: GRPO that also credits each round for what it did.
+
+    A_t = sum over k >= t of gamma^(k-t) (alpha rhat_k + [k is the last round] Rhat)
+
+rhat are the credits of the rounds, normalised over the group, Rhat is the normalised outcome, both
+for the round's tokens alike (AgentEvolver's attribution-driven credit assignment, arXiv 2511.10395,
+section 5; `advantage.adca_advantages` has all its forms). Credits come from an attributor
+(`attribution`): a judging model, its record, or the environment itself, set back and played on.
+Everything else is GRPO (`grpo`). From `prm_steps` on, and for what `skip` leaves out, nobody is
+asked: no call is made whose answer is not used.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from agentgym.baselines.adca_metrics import adca_metrics
+from agentgym.baselines.adca_options import AdcaOptions
+from agentgym.baselines.advantage import adca_advantages
+from agentgym.baselines.attribution import (
+    AttributionConfig,
+    AttributionReport,
+    Attributor,
+    assign_credit,
+    build_attributor,
+)
+from agentgym.baselines.grpo import Floats, GRPOConfig, improve, outcomes
+from agentgym.baselines.grpo import check as check_grpo
+from agentgym.baselines.grpo import plan as plan_grpo
+from agentgym.baselines.progress import Say, to_stderr
+from agentgym.baselines.sampling import Samples
+from agentgym.core.errors import InvalidConfig
+
+
+class AdcaGRPOConfig(GRPOConfig):
+    """Settings of ADCA-GRPO.
+
+    Attributes:
+        adca: how credits and outcome become an advantage; its `prm_steps` and `total_steps` count
+            samplings, which are AgentEvolver's steps.
+        attribution: who hands out credits.
+    """
+
+    adca: AdcaOptions = AdcaOptions()
+    attribution: AttributionConfig = Field(default_factory=AttributionConfig)
+
+
+class CompositeCredit:
+    """Credits rounds with what an attributor says of them, and with the outcome.
+
+    Args:
+        attributor: who is asked.
+        options: how credits and outcome become an advantage.
+        reward: what the outcome is, "score" or "success".
+
+    Attributes:
+        report: what attribution has done so far.
+    """
+
+    def __init__(self, attributor: Attributor, options: AdcaOptions, reward: str = "score") -> None:
+        self.attributor, self.options, self.reward = attributor, options, reward
+        self.report = AttributionReport()
+
+    def assign(self, samples: Samples, step: int) -> tuple[list[Floats], dict[str, float]]:
+        """Return the advantages of a sampling; see `grpo.Credit.assign`."""
+        kept = samples.trajectories
+        if not kept:
+            return [], {}
+        groups = [t.group for t in kept]
+        returns = outcomes(samples, self.reward)
+        assigned = assign_credit(
+            [t.episode for t in kept], groups, self.attributor, self.options, step
+        )
+        self.report += assigned.report
+        composite = adca_advantages(
+            groups,
+            returns,
+            assigned.credits,
+            [t.episode.rounds for t in kept],
+            self.options,
+            step,
+        )
+        figures = adca_metrics(composite, groups, returns, assigned.credits, self.options, step)
+        return list(composite.advantages), {**figures, **assigned.report.metrics()}
+
+    def close(self) -> None:
+        """Close the attributor."""
+        self.attributor.close()
+
+
+def train(config: AdcaGRPOConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any]:
+    """Improve a policy by playing; the same call again goes on where it was cut short.
+
+    Args:
+        config: the settings.
+        folder: the run's folder; the policy is left in `model/` within it.
+        say: takes lines of progress.
+
+    Returns:
+        What `grpo.train` returns, and what attribution did.
+
+    Raises:
+        InvalidConfig: if a setting cannot be used, or the folder holds another run.
+        AttributionStopped: if the attributor gives up; what it had finished is in its cache.
+        BudgetExceeded: if too many episodes failed in a row.
+    """
+    check(config)
+    credit = CompositeCredit(build_attributor(config.attribution), config.adca, config.reward)
+    result = improve(config, credit, folder, say)
+    if credit.report.trajectories:
+        say(f"attribution: {credit.report}")
+    return result
+
+
+def check(config: AdcaGRPOConfig) -> None:
+    """Require that the settings fit together.
+
+    Raises:
+        InvalidConfig: saying which do not, and what would.
+    """
+    check_grpo(config)
+    if config.reward == "turns":
+        raise InvalidConfig(
+            'reward "turns" credits rounds itself; ADCA takes the outcome: "score" or "success"'
+        )
+    if config.scale != "group":
+        raise InvalidConfig(
+            'scale belongs to plain GRPO; how ADCA normalises is adca.norm ("none" for not at all)'
+        )
+
+
+def plan(config: AdcaGRPOConfig) -> list[str]:
+    """Return what `train` would do, a line each; nothing is played, asked or loaded."""
+    check(config)
+    adca, who = config.adca, config.attribution
+    until = "to the end" if adca.prm_steps is None else f"for {adca.prm_steps} samplings"
+    asked = f"{who.method} ({who.model or who.policy})" if who.method != "counterfactual" else (
+        f"{who.method} (replaced by {who.replace})"
+    )  # fmt: skip
+    cache = f", kept in {who.cache}" if who.cache else ""
+    return [
+        *plan_grpo(config),
+        f"credits by {asked}{cache}, {until}, left out: {adca.skip}",
+        f"advantage: {adca.scheme}, normalised {adca.norm}, outcome on {adca.outcome}, alpha "
+        f"{adca.alpha:g} ({adca.alpha_schedule}), gamma {adca.gamma:g}",
+    ]
