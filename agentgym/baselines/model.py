@@ -11,6 +11,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -130,7 +131,8 @@ def add_adapter(model: Any, config: LoraConfig, *, seed: int) -> Any:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         try:
-            return peft.get_peft_model(model, settings)
+            with calm():
+                return peft.get_peft_model(model, settings)
         except ValueError as error:
             raise InvalidConfig(f"model.lora.target={config.target!r}: {error}") from error
 
@@ -200,7 +202,7 @@ def save_policy(policy: Policy, folder: Path) -> Path:
     memory: nothing should be trained on after it.
     """
     model = policy.model
-    with _made(folder) as scratch, no_progress_bars():
+    with _made(folder) as scratch, calm():
         if hasattr(model, "merge_and_unload"):
             model.save_pretrained(scratch / "adapter")
             model = model.merge_and_unload()
@@ -225,6 +227,21 @@ def gather(parts: Path, start: ModelConfig) -> Policy:
         policy = replace(whole, model=peft.PeftModel.from_pretrained(whole.model, str(parts)))
     shutil.rmtree(parts)
     return policy
+
+
+@contextlib.contextmanager
+def calm() -> Iterator[None]:
+    """Keep transformers and TRL from talking about each other; errors are still said."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with warnings.catch_warnings(), no_progress_bars():
+            warnings.simplefilter("ignore", FutureWarning)
+            yield
+    finally:
+        logging.set_verbosity(before)
 
 
 @contextlib.contextmanager

@@ -21,8 +21,8 @@ from trl.trainer.dpo_trainer import DataCollatorForPreference
 
 from agentgym.baselines.chat import Encoded
 from agentgym.baselines.config import RunConfig
-from agentgym.baselines.model import Policy
-from agentgym.baselines.training import arguments, calm
+from agentgym.baselines.model import Policy, calm
+from agentgym.baselines.training import arguments
 
 
 class PairRow(NamedTuple):

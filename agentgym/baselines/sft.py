@@ -21,8 +21,8 @@ from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
 from agentgym.baselines.config import RunConfig
 from agentgym.baselines.examples import Row
 from agentgym.baselines.losses import aggregate
-from agentgym.baselines.model import Policy
-from agentgym.baselines.training import arguments, calm
+from agentgym.baselines.model import Policy, calm
+from agentgym.baselines.training import arguments
 
 
 def make_trainer(

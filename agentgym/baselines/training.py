@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import time
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import PrinterCallback, TrainerCallback
 
-from agentgym.agents.models.convert import no_progress_bars
 from agentgym.baselines.checkpoints import (
     MODEL,
     checkpoint_folder,
@@ -28,7 +25,7 @@ from agentgym.baselines.checkpoints import (
 )
 from agentgym.baselines.config import ModelConfig, RunConfig
 from agentgym.baselines.evaluate import evaluate_policy
-from agentgym.baselines.model import Policy, gather, save_policy
+from agentgym.baselines.model import Policy, calm, gather, save_policy
 from agentgym.baselines.progress import Journal, Pace
 from agentgym.core.errors import InvalidConfig, did_you_mean
 
@@ -97,6 +94,7 @@ def arguments(kind: Callable[..., Any], config: RunConfig, folder: Path, **more:
         "save_total_limit": config.keep_checkpoints,
         "eval_strategy": "no",
         "report_to": "none",
+        "ddp_find_unused_parameters": False,
         "disable_tqdm": True,
     }
     with calm():
@@ -167,7 +165,8 @@ def leave(
     place = folder / MODEL
     if ranks() > 1:  # the weights may lie in parts on all processes
         parts = folder / "parts"
-        trainer.save_model(str(parts))
+        with calm():
+            trainer.save_model(str(parts))
         trainer.accelerator.wait_for_everyone()
         if is_main():
             policy = gather(parts, start)
@@ -179,21 +178,6 @@ def leave(
             result["eval"] = evaluate_policy(policy, config.eval, folder, step, journal)
     journal.close()
     return result
-
-
-@contextmanager
-def calm() -> Iterator[None]:
-    """Keep transformers and TRL from talking about each other; errors are still said."""
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    try:
-        with warnings.catch_warnings(), no_progress_bars():
-            warnings.simplefilter("ignore", FutureWarning)
-            yield
-    finally:
-        logging.set_verbosity(before)
 
 
 class _Marks(TrainerCallback):  # type: ignore[misc]

@@ -28,6 +28,8 @@ ABOUT = {
     "bc": "Behavioural cloning: imitate demonstrations.",
     "dpo": "DPO: prefer the attempts that solved a task over those that did not.",
     "agentevol": "AgentEvol: explore, learn from what went well, again and again.",
+    "grpo": "GRPO: of several attempts at a task, learn from what went better.",
+    "adca-grpo": "ADCA-GRPO: GRPO that also credits each round for what it did.",
 }
 
 Overrides = Annotated[
@@ -81,6 +83,7 @@ def _train(
     name: str, source: str | Path, overrides: list[str], to: Path | None, dry: bool, as_json: bool
 ) -> None:
     from agentgym.baselines.catalog import find_baseline
+    from agentgym.baselines.checkpoints import is_main
     from agentgym.baselines.config import to_yaml
 
     for override in overrides:
@@ -100,11 +103,14 @@ def _train(
         return
     folder = to or baseline.folder(config, source)
     screen = err()
-    screen.print(f"The run lies in {folder}", markup=False, soft_wrap=True)
+    if is_main():
+        _say(screen, f"The run lies in {folder}")
     try:
         result = baseline.train(config, folder, lambda line: _say(screen, line))
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt(f"Stopped. Go on with: {command_line()}") from stop
+    if not is_main():  # one of several processes speaks
+        return
     if as_json:
         print_json({"run": str(folder), **result})
         return
