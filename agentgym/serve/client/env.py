@@ -11,7 +11,6 @@ been asked, so `RemoteEnv` makes a class for each environment of each server and
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -34,6 +33,7 @@ from agentgym.core import (
 from agentgym.core.errors import InvalidConfig, InvalidState
 from agentgym.serve.client.address import Address
 from agentgym.serve.client.catalogue import Catalogue
+from agentgym.serve.client.classes import HOW, class_of
 from agentgym.serve.client.expert import RemoteExpert
 from agentgym.serve.client.patience import Patience
 from agentgym.serve.client.service import Service
@@ -41,13 +41,6 @@ from agentgym.serve.client.session import RemoteSession, Turn
 from agentgym.serve.problem import NoExpert, SessionLost
 
 T = TypeVar("T")
-
-REMOTE = "agentgym/Remote-v0"
-
-_HOW = (
-    f'gymnasium.make("{REMOTE}", url="http://127.0.0.1:8765", env_id="agentgym/WebShop-v0"); on a '
-    "command line: --env-option url=… --env-option env_id=…"
-)
 
 
 class RemoteEnv(TextEnv):
@@ -95,7 +88,7 @@ class RemoteEnv(TextEnv):
             kept["url"], kept["env_id"] = cls._address.url, cls._env_id
             kept["token"] = cls._address.token
         else:
-            bound = _class_of(cls, url, env_id, kwargs.get("token"), _patience(kwargs))
+            bound = class_of(cls, url, env_id, kwargs.get("token"), _patience(kwargs))
         env = super().__new__(bound, *args, **kwargs)
         env._init_arguments = ((), kept)
         return env
@@ -145,7 +138,7 @@ class RemoteEnv(TextEnv):
     def load_tasks(cls, edition: str, data_dir: str | None) -> TaskSet:
         """List the tasks of an edition anew; they come without their specs."""
         if "_address" not in vars(cls):
-            raise InvalidConfig(f"which server's tasks? Make the environment: {_HOW}")
+            raise InvalidConfig(f"which server's tasks? Make the environment: {HOW}")
         return cls._catalogue.load(cls.name, edition, {"edition": edition})
 
     @property
@@ -368,51 +361,6 @@ class RemoteEnv(TextEnv):
                 f"the server at {self.url} now has other tasks of {self.name} than when this "
                 "environment was made; make another one"
             )
-
-
-_classes: dict[tuple[Address, str], type[RemoteEnv]] = {}
-_lock = threading.Lock()
-
-
-def _class_of(
-    cls: type[RemoteEnv],
-    url: str | None,
-    env_id: str | None,
-    token: str | None,
-    patience: Patience,
-) -> type[Any]:
-    """Return the class of an environment on a server, made when it is first asked for."""
-    if url is None or env_id is None:
-        missing = "url" if url is None else "env_id"
-        raise InvalidConfig(f"{REMOTE} needs the option {missing}: {_HOW}")
-    if not isinstance(env_id, str) or not env_id.isprintable():
-        raise InvalidConfig(f'env_id must be text such as "agentgym/WebShop-v0", got {env_id!r}')
-    address = Address.of(url, token)
-    with _lock:
-        known = _classes.get((address, env_id))
-    if known is None:
-        catalogue = Catalogue(Service(address, patience), env_id)
-        about = catalogue.about({})
-        known = type(
-            cls.__name__,
-            (cls,),
-            {
-                "__doc__": f"{about.title} of the server at {address.url}.",
-                "__module__": cls.__module__,
-                "_catalogue": catalogue,
-                "_address": address,
-                "_env_id": env_id,
-                "name": about.name,
-                "title": about.title,
-                "editions": about.editions,
-                "max_action_length": about.max_action_length,
-                "multiline_actions": about.multiline_actions,
-                "metadata": {**cls.metadata, "render_modes": list(about.render_modes)},
-            },
-        )
-        with _lock:
-            known = _classes.setdefault((address, env_id), known)
-    return known
 
 
 def _patience(options: Mapping[str, Any]) -> Patience:
