@@ -184,12 +184,17 @@ class State(BaseModel):
     state: dict[str, Any]
 
 
+class Picture(BaseModel):
+    """A picture."""
+
+    shape: list[int] = Field(description="Height, width and 3.")
+    pixels: str = Field(description="Red, green and blue of each pixel, row by row, in base64.")
+
+
 class Rendered(BaseModel):
     """The present state to look at."""
 
-    render: str | list[list[list[int]]] = Field(
-        description="Text, or rows of pixels of [red, green, blue] in the mode `rgb_array`."
-    )
+    render: str | Picture = Field(description="Text, or a picture in the mode `rgb_array`.")
 
 
 class Advice(BaseModel):

@@ -18,6 +18,7 @@ from gymnasium.error import ResetNeeded
 from agentgym.core import TextEnv
 from agentgym.core.errors import AgentGymError
 from agentgym.core.expert import Expert
+from agentgym.serve.picture import write_picture
 from agentgym.serve.problem import BadRequest, NoExpert, OutOfStep, Problem, SessionLost
 from agentgym.serve.wire import encode
 
@@ -175,7 +176,7 @@ class Session:
 
     def _render(self, args: dict[str, Any]) -> dict[str, Any]:
         picture = self.env.render()
-        return {"render": picture if isinstance(picture, str) else picture.tolist()}
+        return {"render": picture if isinstance(picture, str) else write_picture(picture)}
 
     def _ask_expert(self, args: dict[str, Any]) -> dict[str, Any]:
         if self._expert is None or args.get("fresh"):

@@ -147,7 +147,11 @@ class WebShopEnv(TextEnv):
 
     def _info(self) -> dict[str, Any]:
         """Say why, once something has been bought."""
-        return {} if self.result is None else {"purchase": self.result._asdict()}
+        if self.result is None:
+            return {}
+        # Lists, as JSON has them: an episode looks the same from another machine.
+        told = self.result._asdict().items()
+        return {"purchase": {k: list(v) if isinstance(v, tuple) else v for k, v in told}}
 
     def _make_expert(self) -> Expert:
         return Shopper(self.stock, self.session, self.goal, self.nouns, self.max_rounds)

@@ -38,6 +38,7 @@ from agentgym.serve.client.expert import RemoteExpert
 from agentgym.serve.client.patience import Patience
 from agentgym.serve.client.service import Service
 from agentgym.serve.client.session import RemoteSession, Turn
+from agentgym.serve.picture import read_picture
 from agentgym.serve.problem import NoExpert, SessionLost
 
 T = TypeVar("T")
@@ -293,8 +294,7 @@ class RemoteEnv(TextEnv):
         return str(self._call(lambda session: session.ask("render"))["render"])
 
     def _render_rgb(self) -> NDArray[np.uint8]:
-        picture = self._call(lambda session: session.ask("render"))["render"]
-        return np.asarray(picture, dtype=np.uint8)
+        return read_picture(self._call(lambda session: session.ask("render"))["render"])
 
     def _close(self) -> None:
         session, self._session = self._session, None
