@@ -67,6 +67,10 @@ class Fleet:
         except WorkerGone as gone:
             raise WorkerFailed(f"{env_id} could not be made: {gone}") from gone
 
+    def keep(self, env_id: str) -> None:
+        """Keep a worker of an environment also while it has no session."""
+        self._group(env_id).kept = True
+
     def give_up(self, worker: WorkerProcess) -> None:
         """Put no more sessions in a worker a call is stuck in; end it if it does not answer."""
         worker.retired = True

@@ -32,6 +32,7 @@ class Group:
         self.env_id, self._settings, self._on_end = env_id, settings, on_end
         self.workers: list[WorkerProcess] = []
         self.deaths = 0
+        self.kept = False  # whether one stays also without a session
         self._starting = asyncio.Lock()
         self._closed = False
 
@@ -61,7 +62,10 @@ class Group:
         for worker in tuple(self.workers):
             if worker.sessions:
                 worker.idle_since = now
-            elif worker.retired or now - worker.idle_since > self._settings.worker_ttl:
+            elif worker.retired or (
+                now - worker.idle_since > self._settings.worker_ttl
+                and not (self.kept and len(self.workers) == 1)
+            ):
                 self.workers.remove(worker)
                 worker.retired = True
                 await worker.stop()

@@ -85,7 +85,7 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         try:
             for name in self._preload:
-                (await self._store.about(name)).value()
+                await self._store.preload(name)
         except AgentGymError as error:
             self.failed, self.should_exit = error, True
             return

@@ -76,7 +76,9 @@ class ServeSettings:
         if self.token is not None and not (self.token.isascii() and self.token.isprintable()):
             raise InvalidConfig("a token has printable ASCII characters only")
         if self.token is not None and len(self.token) < 8:
-            raise InvalidConfig("a token has at least 8 characters; agentgym serve can make one")
+            raise InvalidConfig(
+                "a token has at least 8 characters; `agentgym serve --make-token` makes one"
+            )
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

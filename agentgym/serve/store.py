@@ -54,6 +54,7 @@ class SessionStore:
         self._fleet = Fleet(self.settings, self._worker_ended)
         self._calls = Calls(self._table, self._fleet, self.metrics, self.settings)
         self._keys: OrderedDict[str, asyncio.Future[Entry]] = OrderedDict()
+        self._cards: tuple[EnvCard, ...] | None = None
         self._opening: set[str] = set()  # names of sessions that are being made
         self._sweeper: asyncio.Task[None] | None = None
         self._measure()
@@ -92,9 +93,11 @@ class SessionStore:
         Raises:
             UnknownEnvironment: if the settings name one that is not registered.
         """
-        if not self.settings.environments:
-            return tuple(card for card in registry.cards() if card.installed)
-        return tuple(_card(name) for name in dict.fromkeys(self.settings.environments))
+        if self._cards is None:  # what is installed stays so
+            names = dict.fromkeys(self.settings.environments)
+            installed = (card for card in registry.cards() if card.installed)
+            self._cards = tuple(map(_card, names)) if names else tuple(installed)
+        return self._cards
 
     def card(self, name: str) -> EnvCard:
         """Return the card of an environment that is served, by id or short name.
@@ -107,6 +110,15 @@ class SessionStore:
             if folded in (card.id.lower(), card.short_name.lower(), card.id.lower().split("/")[-1]):
                 return card
         raise UnknownEnvironment("environment", name[:80], [card.short_name for card in cards])
+
+    async def preload(self, env_id: str) -> None:
+        """Start an environment's worker before it is asked for, and keep it.
+
+        Raises:
+            AgentGymError: what making the environment raises.
+        """
+        (await self.about(env_id)).value()
+        self._fleet.keep(self.card(env_id).id)
 
     async def about(self, env_id: str, options: Mapping[str, Any] | None = None) -> Reply:
         """Describe an environment: instructions, grammar, editions, number of tasks."""

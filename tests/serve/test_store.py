@@ -372,6 +372,27 @@ async def test_what_lies_idle_is_closed() -> None:
 
 
 @played
+async def test_a_preloaded_worker_stays() -> None:
+    async with opened(worker_ttl=0.1, **faulty) as store:
+        await store.preload(FAULTY)
+        (worker,) = store.workers
+        await asyncio.sleep(0.2)
+        await store.sweep()
+        assert store.workers == (worker,)
+        assert (await begun(store)).worker is worker
+
+
+@played
+async def test_two_do_not_get_one_name() -> None:
+    async with opened(**faulty) as store:
+        made = await asyncio.gather(
+            *(store.create(FAULTY, session_id="one") for _ in range(5)), return_exceptions=True
+        )
+        assert sum(isinstance(each, InvalidConfig) for each in made) == 4
+        assert len(store) == 1
+
+
+@played
 async def test_a_closed_session_is_gone() -> None:
     async with opened(**faulty) as store:
         entry = await begun(store)
