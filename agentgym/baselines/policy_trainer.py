@@ -25,6 +25,7 @@ from datasets import Dataset
 from torch import Tensor
 from trl import GRPOConfig as TRLConfig
 from trl import GRPOTrainer
+from trl.models import prepare_deepspeed, prepare_fsdp
 from trl.trainer.utils import add_fused_lm_head
 
 from agentgym.baselines.advantage import to_tokens
@@ -142,7 +143,7 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         )
         if self._reference is not None:
             add_fused_lm_head(self._reference, temperature=config.sampling.temperature)
-            self._reference = self.accelerator.prepare_model(self._reference, evaluation_mode=True)
+            self._reference = self._spread(self._reference)
         self._micro: list[Batch] = []
         self.engine = self._make_engine()
 
@@ -365,6 +366,14 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         if not config.kl_coef or hasattr(policy.model, "disable_adapter"):
             return None
         return copy.deepcopy(policy.model).eval().requires_grad_(False)
+
+    def _spread(self, model: Any) -> Any:
+        """Return a model that is not trained as the trained one is placed, whole or in parts."""
+        if self.is_deepspeed_enabled:
+            return prepare_deepspeed(model, self.accelerator)
+        if self.is_fsdp_enabled:
+            return prepare_fsdp(model, self.accelerator)
+        return self.accelerator.prepare_model(model, evaluation_mode=True)
 
     @contextmanager
     def _as_reference(self) -> Iterator[Any]:
