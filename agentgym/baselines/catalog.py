@@ -82,6 +82,18 @@ BASELINES: tuple[Baseline, ...] = (
         "AgentEvolConfig",
         "Explore, learn from what went well, again and again.",
     ),
+    Baseline(
+        "grpo",
+        "agentgym.baselines.grpo",
+        "GRPOConfig",
+        "GRPO: of several attempts at a task, learn from what went better.",
+    ),
+    Baseline(
+        "adca-grpo",
+        "agentgym.baselines.adca_grpo",
+        "AdcaGRPOConfig",
+        "ADCA-GRPO: GRPO that also credits each round for what it did.",
+    ),
 )
 
 
