@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,12 +43,21 @@ def test_the_agents_of_the_page_play(run: Run, tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.output
 
 
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    pytest.importorskip("fastapi", reason="pip install 'agentgym[serve]'")
+    from tests.serve.server import serving
+
+    with serving() as url:
+        yield url
+
+
 @pytest.mark.skipif(not installed("minigrid"), reason="pip install 'agentgym[babyai]'")
-def test_the_code_of_the_readme_runs(tmp_path: Path) -> None:
+def test_the_code_of_the_readme_runs(tmp_path: Path, url: str) -> None:
     code = blocks("README.md", "python")
-    assert len(code) == 2
+    assert len(code) == 3
     for i, block in enumerate(code):
-        (tmp_path / f"block_{i}.py").write_text(block)
+        (tmp_path / f"block_{i}.py").write_text(block.replace("http://127.0.0.1:8765", url))
         done = subprocess.run(
             [sys.executable, f"block_{i}.py"],
             cwd=tmp_path,
