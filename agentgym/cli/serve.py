@@ -191,7 +191,7 @@ def serve(
         values["defaults"] = _merged(values.get("defaults") or {}, option)
     server = ServerConfig.of(values)
     logs.configure(server.log_format, server.log_level)
-    run(server, lambda at, store: _greet(server, at, len(store.cards())))
+    run(server, lambda at, store: _greet(server, at, [c.short_name for c in store.cards()]))
 
 
 def _merged(defaults: dict[str, Any], pairs: list[str]) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def _merged(defaults: dict[str, Any], pairs: list[str]) -> dict[str, Any]:
     return found
 
 
-def _greet(server: Any, port: int, environments: int) -> None:
+def _greet(server: Any, port: int, names: list[str]) -> None:
     """Say where the server is, and a line that shows that it works."""
     from agentgym.cli.console import err, out
 
@@ -216,8 +216,9 @@ def _greet(server: Any, port: int, environments: int) -> None:
     name = anywhere.get(server.host, f"[{server.host}]" if ":" in server.host else server.host)
     url = f"http://{name}:{port}"
     token = ' -H "Authorization: Bearer $AGENTGYM_TOKEN"' if server.settings.token else ""
-    body = '{"environment": "textcraft", "reset": {"seed": 1}}'
-    served = f"{environments} environment{'s' if environments != 1 else ''}"
+    shown = "TextCraft" if "TextCraft" in names else names[0]
+    body = f'{{"environment": "{shown.lower()}", "reset": {{"seed": 1}}}}'
+    served = f"{len(names)} environment{'s' if len(names) != 1 else ''}"
     out().print(f"Serving {served} at {url}", soft_wrap=True, markup=False)
     err().print(
         f"  pages  {url}/docs\n  try    curl -s{token} {url}/v1/sessions -d '{body}'\n"

@@ -32,7 +32,8 @@ class UnknownName(AgentGymError):
 
     def __init__(self, kind: str, name: object, known: Iterable[str], hint: str = "") -> None:
         self.kind, self.name, self.known = kind, name, list(known)
-        super().__init__(f"unknown {kind} {name!r}. {did_you_mean(str(name), self.known)}{hint}")
+        message = f"unknown {kind} {name!r}. {did_you_mean(str(name), self.known)}{hint}"
+        super().__init__(message.rstrip())
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), self.args[0]))

@@ -42,7 +42,7 @@ def serve(config: ServerConfig, ready: Ready) -> None:
 
     Raises:
         InvalidConfig: if the address cannot be listened on.
-        AgentGymError: what preloading an environment raised.
+        AgentGymError: what preloading an environment, or making it with its defaults, raised.
     """
     listening = _listen(config.host, config.port)
     _allow_files()
@@ -86,6 +86,7 @@ class _Server(uvicorn.Server):
         try:
             for name in self._preload:
                 await self._store.preload(name)
+            await self._store.check_defaults()
         except AgentGymError as error:
             self.failed, self.should_exit = error, True
             return

@@ -120,6 +120,16 @@ class SessionStore:
         (await self.about(env_id)).value()
         self._fleet.keep(self.card(env_id).id)
 
+    async def check_defaults(self) -> None:
+        """Make each environment that has defaults, so that a wrong one is told to who set it.
+
+        Raises:
+            AgentGymError: what making the environment raises.
+        """
+        for card in self.cards():
+            if self.settings.defaults.get(card.id):
+                (await self.about(card.id)).value()
+
     async def about(self, env_id: str, options: Mapping[str, Any] | None = None) -> Reply:
         """Describe an environment: instructions, grammar, editions, number of tasks."""
         card = self.card(env_id)

@@ -78,11 +78,11 @@ def ended(family: list[psutil.Process]) -> bool:
 
 
 def test_it_greets_with_a_line_that_works_and_stops_when_told() -> None:
-    with served("--env", "textcraft", "--log-format", "json") as server:
+    with served("--env", "wordle", "--log-format", "json") as server:
         assert "Serving 1 environment at" in server.said
         answer = httpx.post(
             f"{server.url}/v1/sessions",
-            json={"environment": "textcraft", "reset": {"seed": 1}},
+            json={"environment": "wordle", "reset": {"seed": 1}},
             timeout=60,
         )
         session = answer.json()["session"]
@@ -105,7 +105,7 @@ def test_it_greets_with_a_line_that_works_and_stops_when_told() -> None:
     words = shlex.split(told.split("try", 1)[1])
     assert words[0] == "curl"
     assert f"{server.url}/v1/sessions" in words
-    assert json.loads(words[-1])["environment"] == "textcraft"
+    assert json.loads(words[-1])["environment"] == "wordle"
     requests = [line for line in lines if line["message"] == "request"]
     assert [(r["method"], r["route"], r["status"]) for r in requests] == [
         ("POST", "/v1/sessions", 201),
@@ -114,7 +114,7 @@ def test_it_greets_with_a_line_that_works_and_stops_when_told() -> None:
         ("POST", "/v1/sessions", 404),
     ]
     assert all(r["ms"] >= 0 for r in requests)
-    assert requests[1]["environment"] == "agentgym/TextCraft-v0"
+    assert requests[1]["environment"] == "agentgym/Wordle-v0"
     assert requests[1]["session"] == session[:8]
     assert session not in err
     assert secret not in err
@@ -218,8 +218,14 @@ def test_a_script_without_a_guard_can_hold_a_server(tmp_path: Path) -> None:
     assert done.stdout.split() == ["begun", "201", str(script)], done.stderr
 
 
-def test_what_cannot_be_preloaded_ends_it_with_its_reason() -> None:
-    words = ["--preload", "textcraft", "--option", "textcraft.edition=huge"]
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--preload", "textcraft", "-o", "textcraft.edition=huge"], "unknown edition 'huge'"),
+        (["-o", "maze.editon=official"], "Did you mean edition?"),
+    ],
+)
+def test_an_option_that_cannot_be_ends_it_with_its_reason(words: list[str], told: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "agentgym", "serve", "--port", "0", *words],
         capture_output=True,
@@ -228,7 +234,7 @@ def test_what_cannot_be_preloaded_ends_it_with_its_reason() -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert "unknown edition 'huge'" in done.stderr
+    assert told in done.stderr
     assert "Traceback" not in done.stderr
 
 
