@@ -183,6 +183,9 @@ def make(name: str, **kwargs: Any) -> TextEnv:
     card = _cards.get(env_id)
     if card is not None:
         card.require()
+    mode = kwargs.get("render_mode")
+    if not isinstance(mode, str | None):  # Gymnasium would fail looking at it
+        raise InvalidConfig(f"render_mode must be text such as 'ansi', got {mode!r}")
     try:
         env = gymnasium.make(env_id, **kwargs).unwrapped
     except gymnasium.error.Error:

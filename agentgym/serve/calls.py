@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from agentgym.core import registry
 from agentgym.core.errors import AgentGymError
 from agentgym.serve.entry import Entry, Reply
 from agentgym.serve.fleet import Fleet
+from agentgym.serve.journal import Journal
 from agentgym.serve.metrics import Metrics
 from agentgym.serve.problem import SessionLost, TooSlow
 from agentgym.serve.process import Then, WorkerGone, WorkerProcess
@@ -23,7 +25,8 @@ log = logging.getLogger("agentgym.serve")
 
 Item = tuple[Entry, dict[str, Any]]
 
-_DEATHS = 2  # of workers, after which a session is no longer played again
+_DEATHS = 2  # of workers in a row, after which a session is no longer played again
+_SUSPECT = 2  # after so many it is tried where no other's call can be taken for the reason
 
 
 class Calls:
@@ -41,6 +44,7 @@ class Calls:
     ) -> None:
         self._table, self._fleet = table, fleet
         self._metrics, self._settings = metrics, settings
+        self._alone: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def one(self, entry: Entry, verb: str, args: dict[str, Any]) -> Answer:
         """Ask the worker of a session; where it dies, ask again once the session is back.
@@ -83,6 +87,7 @@ class Calls:
             told = {"pid": worker.pid, "environment": worker.env_id, "why": why}
             log.warning("worker ended", extra={**told, "sessions": len(held)})
         for entry in held:
+            entry.deaths += bool(entry.asked)  # whose calls were not under way is not to blame
             if entry.reviving is None:
                 self._revive(entry, why)
 
@@ -92,14 +97,54 @@ class Calls:
         while True:
             if entry.reviving is not None:
                 await asyncio.shield(entry.reviving)
+            self._require(entry)
             worker = entry.worker
             try:
-                async with asyncio.timeout(self._settings.call_timeout):
-                    return await worker.ask(verb, entry.id, then, **args)
+                if entry.deaths < _SUSPECT:
+                    return await self._answered(entry, worker, verb, then, args)
+                async with self._alone[entry.env_id]:
+                    if entry.worker is worker and worker.alive:
+                        return await self._answered(entry, worker, verb, then, args)
             except WorkerGone as error:
                 await self._back(entry, worker, error)
-            except TimeoutError:
-                raise self._too_slow(entry, worker) from None
+
+    async def _answered(
+        self,
+        entry: Entry,
+        worker: WorkerProcess,
+        verb: str,
+        then: Then | None,
+        args: dict[str, Any],
+    ) -> Answer:
+        """Ask a worker and wait, for as long as a call may take once the one before is done."""
+        within = self._settings.call_timeout
+        limit = asyncio.timeout(within)
+        try:
+            async with limit:
+                entry.asked.append(limit)
+                answer = await worker.ask(verb, entry.id, then, **args)
+        except TimeoutError:
+            entry.asked.remove(limit)
+            _reschedule(entry, 0.0)  # those behind it in line wait for nothing
+            raise self._too_slow(entry, worker) from None
+        except BaseException:
+            entry.asked.remove(limit)
+            raise
+        entry.asked.remove(limit)
+        entry.deaths = 0
+        if entry.asked:
+            _reschedule(entry, within)
+        return answer
+
+    def _require(self, entry: Entry) -> None:
+        """Require that a session has not been closed, and has not expired, on the way here.
+
+        Raises:
+            SessionLost: if it has; the message says which.
+        """
+        if entry not in self._table:
+            self._table.find(entry.id, entry.owner)  # knows why
+            raise gone("another one has taken its name")
 
     async def _share(self, worker: WorkerProcess, share: list[Item]) -> list[Reply]:
         """Play a worker's share of a batch: in one call where nothing speaks against it."""
@@ -148,9 +193,7 @@ class Calls:
         """
         if entry.worker is not worker:  # somebody else's call has seen to it
             return
-        if entry not in self._table:
-            self._table.find(entry.id, entry.owner)  # knows why
-            raise gone(error)
+        self._require(entry)
         await asyncio.shield(entry.reviving or self._revive(entry, str(error)))
 
     def _revive(self, entry: Entry, why: str) -> asyncio.Task[None]:
@@ -160,15 +203,7 @@ class Calls:
 
     async def _play_again(self, entry: Entry, why: str) -> None:
         try:
-            entry.deaths += 1
-            if entry.journal is None or entry.deaths > _DEATHS:
-                raise SessionLost(why)
-            try:
-                worker, _ = await self._fleet.make(entry.env_id, entry.id, entry.options)
-                await entry.journal.replay(worker, entry.id)
-            except AgentGymError as error:
-                raise SessionLost(f"{why}; it cannot be played again: {error}") from error
-            entry.worker = worker
+            entry.worker = await self._replayed(entry, why)
             self._metrics.revived.labels(registry.short_name(entry.env_id)).inc()
         except SessionLost as lost:
             self._table.forget(entry, "lost", str(lost))
@@ -176,12 +211,51 @@ class Calls:
         finally:
             entry.reviving = None
 
+    async def _replayed(self, entry: Entry, why: str) -> WorkerProcess:
+        """Return the worker in which a session has been played again.
+
+        Raises:
+            SessionLost: if that cannot be.
+        """
+        while entry.journal is not None and entry.deaths <= _DEATHS:
+            try:
+                if entry.deaths < _SUSPECT:
+                    return await self._replay(entry, entry.journal)
+                async with self._alone[entry.env_id]:
+                    return await self._replay(entry, entry.journal)
+            except WorkerGone as error:  # of this session's past, or of another's beside it
+                entry.deaths += 1
+                why = str(error)
+            except AgentGymError as error:
+                raise SessionLost(f"{why}; it cannot be played again: {error}") from error
+        raise SessionLost(why)
+
+    async def _replay(self, entry: Entry, journal: Journal) -> WorkerProcess:
+        worker, _ = await self._fleet.make(entry.env_id, entry.id, entry.options)
+        try:
+            await journal.replay(worker, entry.id, self._settings.call_timeout)
+            self._require(entry)  # it may have been closed meanwhile
+        except BaseException as error:
+            if isinstance(error, TooSlow):
+                self._fleet.give_up(worker)
+            await self._fleet.release(worker, entry.id)
+            raise
+        return worker
+
 
 def _journalling(entry: Entry, verb: str, args: dict[str, Any]) -> Then | None:
     journal = entry.journal
-    if journal is None:
+    if journal is None or verb == "fork":  # whose answer is of the twin
         return None
     return lambda answer: journal.note(verb, args, answer)
+
+
+def _reschedule(entry: Entry, within: float) -> None:
+    """Let the calls that a session's worker has been asked wait so long from now on."""
+    when = asyncio.get_running_loop().time() + within
+    for limit in entry.asked:
+        if not limit.expired():
+            limit.reschedule(when)
 
 
 def _heed_nothing(done: asyncio.Future[Any]) -> None:

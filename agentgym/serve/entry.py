@@ -56,8 +56,9 @@ class Entry:
         worker: where it is.
         used: when it was last used, on the monotonic clock.
         busy: calls under way.
+        asked: the time limits of those that its worker has been asked.
         journal: what is needed to play it again, where that is wanted.
-        deaths: workers that died with it.
+        deaths: workers that died one after the other while they had a call of it.
         reviving: the task that is playing it again.
     """
 
@@ -69,6 +70,7 @@ class Entry:
     about: dict[str, Any] = field(default_factory=dict)
     used: float = 0.0
     busy: int = 0
+    asked: list[asyncio.Timeout] = field(default_factory=list)
     journal: Journal | None = None
     deaths: int = 0
     reviving: asyncio.Task[None] | None = None

@@ -76,6 +76,17 @@ class Fleet:
         worker.retired = True
         self.later(self._end_if_stuck(worker))
 
+    async def release(self, worker: WorkerProcess, session_id: str) -> None:
+        """Have a worker close a session nobody asks for any more."""
+        worker.sessions.discard(session_id)
+        try:
+            async with asyncio.timeout(self._settings.call_timeout):
+                await worker.ask("close", session_id)
+        except TimeoutError:
+            self.give_up(worker)
+        except WorkerGone:  # and the session with it
+            pass
+
     def later(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something nobody waits for."""
         task = asyncio.get_running_loop().create_task(work)

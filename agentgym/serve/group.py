@@ -60,7 +60,7 @@ class Group:
         """End the workers that have had no session for long."""
         now = time.monotonic()
         for worker in tuple(self.workers):
-            if worker.sessions:
+            if worker.sessions or (worker.asked and not worker.retired):
                 worker.idle_since = now
             elif worker.retired or (
                 now - worker.idle_since > self._settings.worker_ttl
@@ -90,11 +90,19 @@ class Group:
         return None if full and fit < self._settings.max_workers else least
 
     async def _start(self) -> None:
-        if self._closed:
-            raise WorkerFailed("the server is shutting down")
+        self._require_open()
         worker = WorkerProcess(self.env_id, self._ended)
         await worker.start(journalled=self._settings.resurrect)
+        try:
+            self._require_open()  # it may have been closed meanwhile
+        except WorkerFailed:
+            await worker.stop()
+            raise
         self.workers.append(worker)
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise WorkerFailed("the server is shutting down")
 
     def _ended(self, worker: WorkerProcess) -> None:
         expected = worker not in self.workers

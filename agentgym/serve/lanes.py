@@ -53,7 +53,11 @@ class Lanes:
             if self._count >= self._most:
                 return
             self._count += 1
-        threading.Thread(target=self._run, name="lane", daemon=True).start()
+        try:
+            threading.Thread(target=self._run, name="lane", daemon=True).start()
+        except RuntimeError:  # the system has no more; calls wait for those there are
+            with self._lock:
+                self._count -= 1
 
     def _run(self) -> None:
         while True:

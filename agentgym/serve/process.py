@@ -25,6 +25,7 @@ from agentgym.serve.problem import WorkerFailed
 from agentgym.serve.wire import HEAD, Answer, Call, pack, unpack
 from agentgym.serve.worker import work
 
+_DYING = 5.0  # seconds a fork server that broke off has to end
 _hiding = threading.Lock()
 
 Then = Callable[[Answer], None]
@@ -52,6 +53,7 @@ class WorkerProcess:
         self.ended: str | None = None
         self._on_end = on_end
         self._process: BaseProcess | None = None
+        self._handle: psutil.Process | None = None
         self._link = _Link(self._lost)
 
     async def start(self, *, journalled: bool) -> None:
@@ -60,14 +62,13 @@ class WorkerProcess:
         Raises:
             WorkerFailed: if that fails.
         """
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:  # too many open files
+            raise WorkerFailed(f"a worker process cannot be started: {error}") from error
         try:
             ours.setblocking(False)
-            target = _context().Process(
-                target=work, args=(theirs, self.env_id, journalled), daemon=True
-            )
-            await asyncio.to_thread(_start, target)
-            self._process = target
+            self._process = await _started(work, theirs, self.env_id, journalled)
             loop = asyncio.get_running_loop()
             await loop.create_connection(lambda: self._link, sock=ours)
         except Exception as error:
@@ -75,6 +76,8 @@ class WorkerProcess:
             raise WorkerFailed(f"a worker process cannot be started: {error}") from error
         finally:
             theirs.close()
+        with contextlib.suppress(psutil.Error):
+            self._handle = psutil.Process(self.pid)
 
     @property
     def pid(self) -> int:
@@ -85,6 +88,11 @@ class WorkerProcess:
     def alive(self) -> bool:
         """Whether it can be asked."""
         return self.ended is None
+
+    @property
+    def asked(self) -> bool:
+        """Whether it has yet to answer something."""
+        return self._link.waiting
 
     def ask(
         self, verb: str, session: str = "", then: Then | None = None, **args: Any
@@ -113,12 +121,7 @@ class WorkerProcess:
 
     def memory(self) -> int:
         """Return the bytes it and its children have resident."""
-        try:
-            process = psutil.Process(self.pid)
-            family = (process, *process.children(recursive=True))
-            return sum(_resident(member) for member in family)
-        except psutil.Error:
-            return 0
+        return sum(_resident(member) for member in self._family())
 
     async def stop(self, within: float = 6.0) -> None:
         """Let it close its sessions and end; it is killed where it does not."""
@@ -132,12 +135,19 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End it at once, and what it has started."""
-        with contextlib.suppress(psutil.Error):
-            for child in psutil.Process(self.pid).children(recursive=True):
-                with contextlib.suppress(psutil.Error):
-                    child.kill()
-        if self._process is not None and self._process.is_alive():
-            self._process.kill()
+        # Not multiprocessing's kill, which takes a worker for dead once its fork server is.
+        for member in self._family():
+            with contextlib.suppress(psutil.Error):
+                member.kill()
+
+    def _family(self) -> list[psutil.Process]:
+        """Return the process and all it has started, as far as it is still there."""
+        if self._handle is None:
+            return []
+        try:
+            return [*self._handle.children(recursive=True), self._handle]
+        except psutil.Error:
+            return []
 
     def _lost(self) -> None:
         asyncio.get_running_loop().create_task(self._learn_why())
@@ -160,6 +170,7 @@ class _Link(asyncio.Protocol):
         self._buffer = bytearray()
         self._waiting: dict[int, tuple[asyncio.Future[Answer], Then | None]] = {}
         self._number = 0
+        self._failed: WorkerGone | None = None
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -172,13 +183,19 @@ class _Link(asyncio.Protocol):
         self, verb: str, session: str, args: dict[str, Any], then: Then | None
     ) -> asyncio.Future[Answer]:
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        if self._transport is None:
-            future.set_exception(WorkerGone("the worker has ended"))
+        if self._failed is not None:
+            future.set_exception(self._failed)
             return future
         self._number += 1
         self._waiting[self._number] = (future, then)
+        if self._transport is None:  # it has ended; it is soon known how
+            return future
         self._transport.write(pack(Call(self._number, verb, session, args)))
         return future
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self._waiting)
 
     def data_received(self, data: bytes) -> None:
         buffer = self._buffer
@@ -201,6 +218,7 @@ class _Link(asyncio.Protocol):
             future.set_result(answer)
 
     def fail(self, error: WorkerGone) -> None:
+        self._failed = error
         waiting, self._waiting = self._waiting, {}
         for future, _ in waiting.values():
             if not future.done():
@@ -217,6 +235,24 @@ def _context() -> Any:
     if "forkserver" in methods:
         context.set_forkserver_preload(["agentgym.envs", "agentgym.serve.worker"])
     return context
+
+
+async def _started(work: Callable[..., None], *args: Any) -> BaseProcess:
+    """Return a process that has been started.
+
+    A fork server that is just dying, as it does of a connection that breaks, is replaced once it is
+    dead, so it is asked again until then.
+    """
+    until = time.monotonic() + _DYING
+    while True:
+        process: BaseProcess = _context().Process(target=work, args=args, daemon=True)
+        try:
+            await asyncio.to_thread(_start, process)
+            return process
+        except (ConnectionError, EOFError):
+            if time.monotonic() > until:
+                raise
+            await asyncio.sleep(0.1)
 
 
 def _start(process: BaseProcess) -> None:

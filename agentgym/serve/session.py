@@ -86,13 +86,14 @@ class Session:
             status, body = 200, encode(answer)
             if self._journalled and verb in ("reset", "restore"):
                 snapshot = self.env.get_state()
-        except Exception as error:
+        except BaseException as error:  # an engine may raise SystemExit, or a panic of Rust's
             status, body = self._fault(error)
         if not acts:
             return status, body, None, self.sequence
         self.sequence += 1
         self._last = (status, body)
-        point = (self.sequence, snapshot) if self._journalled else None
+        begun = not self._closed and self.env.task is not None
+        point = (self.sequence, snapshot, begun) if self._journalled else None
         return status, body, point, self.sequence
 
     def twin(self) -> tuple[Session, dict[str, Any], Any]:
@@ -104,11 +105,19 @@ class Session:
         now = self._observe({})
         twin = Session(self.env.fork(), journalled=self._journalled)
         twin._now = now
-        return twin, now, (0, twin.env.get_state()) if self._journalled else None
+        return twin, now, (0, twin.env.get_state(), True) if self._journalled else None
 
-    def resume(self, sequence: int, last: tuple[int, bytes] | None) -> None:
-        """Take up the numbering where a session that was lost left off."""
+    def resume(self, sequence: int, last: tuple[int, bytes] | None, begun: bool) -> None:
+        """Take up the numbering where a session that was lost left off.
+
+        Args:
+            sequence: the number of the last call that acted.
+            last: its status and body.
+            begun: whether there was an episode after it.
+        """
         self.sequence, self._last = sequence, last
+        if not begun:
+            self.env.task = None
 
     def close(self) -> None:
         """Close the environment and let go of it; calls still in line are told so."""
@@ -128,7 +137,7 @@ class Session:
             "call can be repeated"
         )
 
-    def _fault(self, error: Exception) -> tuple[int, bytes]:
+    def _fault(self, error: BaseException) -> tuple[int, bytes]:
         if not isinstance(error, AgentGymError | ResetNeeded) and not self._closed:
             self.env.task = None  # whatever state it is in, only a reset leads out of it
         return _failed(error)

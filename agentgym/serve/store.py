@@ -82,7 +82,7 @@ class SessionStore:
         for entry in self._table.idle_since(time.monotonic() - ttl):
             worker = entry.worker
             if self._table.forget(entry, "expired", f"it lay idle for more than {ttl:g} s"):
-                self._fleet.later(self._release(worker, entry.id))
+                self._fleet.later(self._fleet.release(worker, entry.id))
         await self._fleet.sweep()
 
     # Environments.
@@ -274,17 +274,9 @@ class SessionStore:
         """Close a session; its environment has released everything when this returns."""
         worker = entry.worker
         if self._table.forget(entry, "closed", "it was closed"):
-            await self._release(worker, entry.id)
-
-    async def _release(self, worker: WorkerProcess, session_id: str) -> None:
-        """Have a worker close a session that is out of the table."""
-        try:
-            async with asyncio.timeout(self.settings.call_timeout):
-                await worker.ask("close", session_id)
-        except TimeoutError:
-            self._fleet.give_up(worker)
-        except WorkerGone:  # and the session with it
-            pass
+            await self._fleet.release(worker, entry.id)
+            if entry.reviving is not None:  # in another worker, which lets go of it as well
+                await asyncio.wait([entry.reviving])
 
     async def _open(
         self,

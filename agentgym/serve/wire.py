@@ -43,8 +43,8 @@ class Answer(NamedTuple):
         number: of the call.
         status: 200, or the HTTP status of a problem.
         body: JSON; of a batched step a list of (status, body, seq).
-        point: where the front keeps a journal and the call acted: its number, and a snapshot to
-            play on from if it began an episode.
+        point: where the front keeps a journal and the call acted: its number, a snapshot to play
+            on from if it began an episode, and whether there is an episode.
         seq: the number of the session's last call that acted; None where no session answered.
     """
 

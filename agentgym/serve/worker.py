@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import asdict, fields
 from typing import Any
 
-from agentgym.core import registry
+from agentgym.core import TextEnv, registry
 from agentgym.core.call import CallCommand
 from agentgym.core.command import Command
 from agentgym.core.errors import told
@@ -76,6 +76,8 @@ class Worker:
     def _take(self, call: Call) -> None:
         if call.verb == "ping":
             self._send(Answer(call.number, 200, b"{}"))
+        elif call.verb == "steps":
+            self._threads.submit(self._steps, call)
         elif call.verb in _OF_WORKER:
             self._threads.submit(self._guarded, _OF_WORKER[call.verb], call)
         elif (session := self._sessions.get(call.session)) is None:
@@ -91,13 +93,13 @@ class Worker:
         special = _OF_SESSION.get(call.verb)
         if special is not None:
             return lambda: self._guarded(special, call, session)
-        return lambda: self._send(Answer(call.number, *session.answer(call.verb, call.args)))
+        return lambda: self._guarded(_plain, call, session)
 
     def _guarded(self, answer: Callable[..., Answer], call: Call, *more: Any) -> None:
-        """Answer a call, whatever happens on the way."""
+        """Answer a call, whatever happens on the way; raising would end the thread."""
         try:
             self._send(answer(self, call, *more))
-        except Exception as error:
+        except BaseException as error:
             problem = Problem.of(error)
             self._send(Answer(call.number, problem.status, problem.to_json()))
 
@@ -111,21 +113,13 @@ class Worker:
 
     def _create(self, call: Call) -> Answer:
         env = registry.make(self._env_id, **call.args["options"])
+        try:
+            about = encode(_session_about(self._env_id, env))
+        except BaseException:
+            env.close()
+            raise
         self._sessions[call.session] = Session(env, journalled=self._journalled)
-        about = {
-            "environment": self._env_id,
-            "name": env.name,
-            "edition": env.edition,
-            "split": env.split,
-            "max_rounds": env.max_rounds,
-            "render_mode": env.render_mode,
-            "max_action_length": env.max_action_length,
-            "multiline_actions": env.multiline_actions,
-            "blocking": env.blocking,
-            "tasks_version": env.tasks.version,
-            "tasks_digest": env.tasks.digest,
-        }
-        return Answer(call.number, 200, encode(about))
+        return Answer(call.number, 200, about)
 
     def _about(self, call: Call) -> Answer:
         """Describe the environment as made with some options, without keeping it."""
@@ -164,16 +158,20 @@ class Worker:
         answer = {"version": version, "digest": digest, "note": note, "tasks": tasks}
         return Answer(call.number, 200, encode(answer))
 
-    def _steps(self, call: Call) -> Answer:
+    def _steps(self, call: Call) -> None:
         """Play a step in each of many sessions and answer all at once.
 
         Handing a step of microseconds to a thread costs more than playing it, so they are played
-        in this one until it takes too long.
+        in this one until it takes too long. No thread waits for the others: enough batches at a
+        time would leave none to play them.
         """
         items = call.args["items"]
         answers: list[tuple[int, bytes, int | None] | None] = [None] * len(items)
-        finished = threading.Event()
-        left = _Countdown(len(items), finished.set)
+
+        def played(worker: Worker, call: Call) -> Answer:
+            return Answer(call.number, 200, answers)
+
+        left = _Countdown(len(items), lambda: self._guarded(played, call))
         lines = []
         for i, (session_id, args) in enumerate(items):
             session = self._sessions.get(session_id)
@@ -188,8 +186,6 @@ class Worker:
                 session.drain()
             else:
                 self._threads.submit(session.drain)
-        finished.wait()
-        return Answer(call.number, 200, answers)
 
     # What has its turn in a session.
 
@@ -203,8 +199,28 @@ class Worker:
         return Answer(call.number, 200, b"{}")
 
     def _resume(self, call: Call, session: Session) -> Answer:
-        session.resume(call.args["sequence"], call.args["last"])
+        session.resume(call.args["sequence"], call.args["last"], call.args["begun"])
         return Answer(call.number, 200, b"{}")
+
+
+def _plain(worker: Worker, call: Call, session: Session) -> Answer:
+    return Answer(call.number, *session.answer(call.verb, call.args))
+
+
+def _session_about(env_id: str, env: TextEnv) -> dict[str, Any]:
+    return {
+        "environment": env_id,
+        "name": env.name,
+        "edition": env.edition,
+        "split": env.split,
+        "max_rounds": env.max_rounds,
+        "render_mode": env.render_mode,
+        "max_action_length": env.max_action_length,
+        "multiline_actions": env.multiline_actions,
+        "blocking": env.blocking,
+        "tasks_version": env.tasks.version,
+        "tasks_digest": env.tasks.digest,
+    }
 
 
 class _Countdown:
@@ -238,7 +254,6 @@ def _one_of(
         except BaseException as error:
             problem = Problem.of(RuntimeError(told(error)))
             answers[i] = problem.status, problem.to_json(), None
-            raise
         finally:
             left.one()
 
@@ -262,7 +277,6 @@ _OF_WORKER: dict[str, Callable[..., Answer]] = {
     "create": Worker._create,
     "about": Worker._about,
     "tasks": Worker._tasks,
-    "steps": Worker._steps,
 }
 _OF_SESSION: dict[str, Callable[..., Answer]] = {
     "fork": Worker._fork,

@@ -17,7 +17,7 @@ ID = "tests.serve.faulty:tests/Faulty-v0"
 
 
 class FaultyEnv(TextEnv):
-    """Echoes what it is told, and obeys "sleep 0.5", "raise", "exit", "freeze" and "fill 10"."""
+    """Echoes what it is told, and obeys "sleep 0.5", "raise", "leave", "exit" and the like."""
 
     name = "faulty"
     title = "Faulty"
@@ -42,6 +42,8 @@ class FaultyEnv(TextEnv):
             time.sleep(float(rest))
         elif verb == "raise":
             raise RuntimeError("on demand")
+        elif verb == "leave":
+            raise SystemExit(action)
         elif verb == "exit":
             os._exit(3)
         elif verb == "kill":

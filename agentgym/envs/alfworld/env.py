@@ -86,7 +86,7 @@ class AlfworldEnv(TextEnv):
     def __init__(
         self, *, words: str = "agentgym", actions_in_observation: str = "first", **options: Any
     ) -> None:
-        if words not in VOCABULARIES:
+        if not isinstance(words, str) or words not in VOCABULARIES:
             raise InvalidConfig(f"words must be one of {', '.join(VOCABULARIES)}, got {words!r}")
         if actions_in_observation not in LISTED:
             raise InvalidConfig(

@@ -82,6 +82,8 @@ class MazeEnv(TextEnv):
         self, *, size: tuple[int, int] | None = None, style: str | None = None, **options: Any
     ) -> None:
         super().__init__(**options)
+        if style is not None and not isinstance(style, str):
+            raise InvalidConfig(f"style must be the name of a maze style, got {style!r}")
         if style is not None and size is None:
             raise InvalidConfig("style goes with a size: MazeEnv(size=(15, 15), style='loops')")
         if size is not None:
@@ -179,7 +181,7 @@ class MazeEnv(TextEnv):
 
 def _pair(size: Any) -> tuple[int, int]:
     """Return a size that was given, perhaps as a list; what it holds is checked elsewhere."""
-    if not isinstance(size, tuple | list):
+    if not isinstance(size, tuple | list) or not all(isinstance(n, int) for n in size):
         raise InvalidConfig(f"size is (rows, columns), such as (15, 15); got {size!r}")
     return tuple(size)
 
