@@ -120,6 +120,9 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         samples: what was played last.
     """
 
+    loss_is_scaled_for_ga = True
+    """The loss of a pass is a part of the step's already (`_weight`)."""
+
     def __init__(
         self,
         policy: Policy,
@@ -235,9 +238,12 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
             aggregation=config.aggregation,
             width=width,
         )
-        share = self._passes * int(own.sum()) / max(inputs["share"][0], 1)
+        # The log takes the mean over passes, which are not of one size.
+        passes = self.args.gradient_accumulation_steps
+        share = passes * self.accelerator.num_processes * int(own.sum())
+        share /= max(inputs["share"][0], 1)
         figures = {
-            "policy_loss": float(policy.loss.detach()) * weight,
+            "policy_loss": float(policy.loss.detach()) * weight * passes,
             "ratio": float(policy.ratio) * share,
             "clipped": float(policy.clipped) * share,
             "dual_clipped": float(policy.dual_clipped) * share,
@@ -264,19 +270,18 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
             )
         return output.log_probs, output.entropy
 
-    @property
-    def _passes(self) -> int:
-        """Forward passes of a step, over all processes; the trainer takes their mean."""
-        return int(self.args.gradient_accumulation_steps * self.accelerator.num_processes)
-
     def _weight(self, batch: Batch) -> float:
-        """Return what a pass weighs, so that the step's loss is its mean over the whole step."""
+        """Return what a pass weighs, so that a step's passes sum to its mean over the whole step.
+
+        The trainer sums over passes (`loss_is_scaled_for_ga`) and takes the mean over processes.
+        """
         tokens, sequences = (float(n) for n in batch["share"])
+        world = float(self.accelerator.num_processes)
         if self.config.aggregation == "token-mean":
-            return self._passes * float(batch["own"].sum()) / max(tokens, 1)
+            return world * float(batch["own"].sum()) / max(tokens, 1.0)
         if self.config.aggregation == "seq-mean-token-sum-norm":
-            return float(self._passes)
-        return self._passes * float(batch["rows"]) / max(sequences, 1)
+            return world
+        return world * float(batch["rows"]) / max(sequences, 1.0)
 
     def _width(self, batch: Batch) -> int | None:
         if self.config.aggregation != "seq-mean-token-sum-norm":

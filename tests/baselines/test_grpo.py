@@ -109,7 +109,7 @@ def batches_of(trainer: PolicyTrainer) -> list[dict[str, Any]]:
 def gradient(trainer: PolicyTrainer, batches: list[dict[str, Any]]) -> torch.Tensor:
     trainer.model.zero_grad()
     for batch in batches:
-        (trainer._compute_loss(trainer.model, batch) / len(batches)).backward()
+        trainer._compute_loss(trainer.model, batch).backward()
     return torch.cat([p.grad.flatten() for p in trainer.model.parameters() if p.grad is not None])
 
 
@@ -202,13 +202,31 @@ def test_the_loss_of_a_step_is_the_formula_however_it_is_split(tmp_path: Path, m
                 noise = torch.randn(p.shape, generator=torch.Generator().manual_seed(p.numel()))
                 p.add_(0.02 * noise)
         with torch.no_grad():
-            loss = sum(float(trainer._compute_loss(trainer.model, b)) for b in batches) / passes
+            loss = sum(float(trainer._compute_loss(trainer.model, b)) for b in batches)
         assert loss == pytest.approx(slow_loss(trainer, batches, config), rel=1e-4)
         figures = trainer._metrics["train"]
         assert sum(figures["clipped"]) > 0
         assert sum(figures["kl"]) > 0
         gradients.append(gradient(trainer, batches))
     assert torch.allclose(gradients[0], gradients[1], atol=1e-5, rtol=1e-3)
+
+
+def test_a_trained_step_is_the_same_however_it_is_split(tmp_path: Path) -> None:
+    """Through the whole trainer: what it does with the passes' losses is part of it."""
+    after, norms = [], []
+    for passes, size in ((4, 2), (1, 8)):
+        optim = {"batch_size": size, "accumulate": passes, "max_steps": 1, "lr": 1e-3}
+        policy = talker()
+        trainer = trainer_of(policy, settings(optim=optim), tmp_path / str(passes), ByStep())
+        trainer.train()
+        after.append(torch.cat([p.detach().flatten() for p in policy.model.parameters()]))
+        norms.append(trainer.state.log_history[0]["grad_norm"])
+        batches = trainer._micro
+        fresh = trainer_of(talker(), settings(optim=optim), tmp_path / f"{passes}b", ByStep())
+        assert norms[-1] == pytest.approx(float(gradient(fresh, batches).norm()), rel=1e-3)
+    assert norms[0] == pytest.approx(norms[1], rel=1e-3)
+    # Adam divides by the gradient's size, so where there is almost none rounding decides.
+    assert (after[0] - after[1]).abs().median() < 1e-6
 
 
 @pytest.mark.parametrize("lora", [False, True])
