@@ -109,7 +109,7 @@ def test_the_settings_are_saved_and_a_run_of_others_is_refused(tmp_path: Path) -
     assert same_config(config, tmp_path / "run")
     other = load_config(BCConfig, "bc", "tiny", ["optim.lr=7"])
     assert not same_config(other, tmp_path / "run")
-    with pytest.raises(InvalidConfig, match=r"optim\.lr=0\.003, now it is 7\.0"):
+    with pytest.raises(InvalidConfig, match=r"optim\.lr=0\.005, now it is 7\.0"):
         save_config(other, tmp_path / "run")
     saved = yaml.safe_load((tmp_path / "run" / CONFIG_FILE).read_text())
     assert resolve(BCConfig, saved) == config
