@@ -313,6 +313,40 @@ def test_invalid_actions_are_answered_in_the_published_words(url: str) -> None:
     alfworld.close()
 
 
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [
+        ("get 2 nonsense", "Could not find nonsense"),
+        ("get 1 birch planks", "Could not find birch planks"),
+        ("get 1 planks", "Could not find planks"),
+        ("get some", "Could not execute get some"),
+        ("dig a hole", "Could not execute dig a hole"),
+        ("craft 4 birch planks using logs", "Wrong item format: logs"),
+        (
+            "craft 4 birch planks using 1 birch logs",
+            "Could not find enough items to craft minecraft:birch_planks",
+        ),
+        (
+            "craft 3 birch planks using 1 oak logs",
+            "Could not find a valid recipe for ItemTagWithCount(item_tag=ItemTag("
+            "tag=None, item_id='minecraft:birch_planks'), count=3)",
+        ),
+        (
+            "craft planks using 1 oak logs",
+            "Could not find a valid recipe for ItemTagWithCount(item_tag=ItemTag("
+            "tag='minecraft:planks', item_id=None), count=1)",
+        ),
+        ("inventory", "Inventory: [oak logs] (1) "),
+    ],
+)
+def test_textcraft_says_no_more_than_it_did(url: str, action: str, told: str) -> None:
+    client = client_of(url, "textcraft", ";edition=official")
+    client.reset(3)
+    assert client.step("Action: get 1 oak logs").state == "Got 1 oak logs"
+    assert client.step(f"Thought: Hm.\n\nAction: {action}") == (told, 0.0, False)
+    client.close()
+
+
 def test_who_walks_on_in_the_maze_loses_one(url: str) -> None:
     maze = client_of(url, "lmrlgym/maze")
     maze.reset(0)

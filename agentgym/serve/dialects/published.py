@@ -98,6 +98,7 @@ PUBLISHED = (
         step=_PLAYED,
         reset=("id", "observation", "done", "reward"),
         detail=_BASIC,
+        tell=texts.textcraft,
         begins=True, wraps=True,
     ),
     Published(

@@ -21,10 +21,36 @@ _CALL = re.compile(
     r"^[ \t]*Action:(.*?)(?=^[ \t]*(?:Action|Observation|Thought):|\Z)", re.DOTALL | re.MULTILINE
 )
 
+_ADDED = re.compile(
+    r": (?:it has to be crafted|it stands for any one of|there is no such item|you need \d+ ).*"
+    r"|\. (?:Say one of: |Write a count and a name, such as: |The count must be from 1 to ).*",
+    re.DOTALL,
+)
+"""What our TextCraft adds to a refusal."""
+_NO_RECIPE = re.compile(r"Could not find a valid recipe for (?:(\d+) )?(.+?)\. (.*)", re.DOTALL)
+
 
 def plainly(turn: Turn) -> dict[str, Any]:
     """Tell a turn as it is, with the score so far as reward."""
     return {"observation": turn.observation, "reward": turn.score}
+
+
+def textcraft(turn: Turn) -> dict[str, Any]:
+    """Tell a turn of TextCraft; what would have been right is not said."""
+    observation = turn.observation
+    if not turn.info["valid"]:
+        observation = _ADDED.sub("", _NO_RECIPE.sub(_no_recipe, observation))
+    return {"observation": observation, "reward": turn.score}
+
+
+def _no_recipe(found: re.Match[str]) -> str:
+    """Return the published refusal of a recipe, which shows an object of the server's program."""
+    count, name, advice = found.groups()
+    item = "minecraft:" + name.replace(" ", "_")
+    tag = advice.startswith("It stands for")
+    shown = f"tag={item!r}, item_id=None" if tag else f"tag=None, item_id={item!r}"
+    object_ = f"ItemTagWithCount(item_tag=ItemTag({shown}), count={count or 1})"
+    return f"Could not find a valid recipe for {object_}"
 
 
 def babyai(turn: Turn) -> dict[str, Any]:
