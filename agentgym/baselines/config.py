@@ -7,14 +7,14 @@ folder, and a folder that holds a run of other settings is refused.
 
 from __future__ import annotations
 
-import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agentgym.baselines.overrides import apply_override, differences, unknown_keys
 from agentgym.core.errors import InvalidConfig, UnknownName, did_you_mean
 from agentgym.core.extras import require
 from agentgym.rollout.store import write_atomic
@@ -260,7 +260,7 @@ def load_config(
     """
     data = _read(baseline, source)
     for override in overrides:
-        _apply(data, override)
+        apply_override(data, override)
     return resolve(cls, data, str(source))
 
 
@@ -270,7 +270,7 @@ def resolve(cls: type[S], data: Mapping[str, Any], where: str = "the configurati
     Raises:
         InvalidConfig: naming the key that is unknown, or the value that cannot be used.
     """
-    for path, names in _unknown(cls, data, ()):
+    for path, names in unknown_keys(cls, data, ()):
         near = did_you_mean(path[-1], names, limit=30)
         raise InvalidConfig(f"{where}: there is no setting {'.'.join(path)!r}. {near}".rstrip())
     try:
@@ -327,7 +327,7 @@ def _changed(config: Settings, path: Path) -> tuple[str, Any, Any] | None:
     """Return the first setting that differs from those in a file: its name, then and now."""
     yaml = require("yaml", "A configuration file", "train")
     old = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return next(iter(_differences(old, config.model_dump(mode="json"), ())), None)
+    return next(iter(differences(old, config.model_dump(mode="json"), ())), None)
 
 
 def _read(baseline: str, source: str | Path) -> dict[str, Any]:
@@ -354,72 +354,3 @@ def _read(baseline: str, source: str | Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise InvalidConfig(f"{source} must hold settings (key: value), not {type(data).__name__}")
     return data
-
-
-def _apply(data: dict[str, Any], override: str) -> None:
-    """Set one dotted key; a number goes into a list ("eval.envs.0.tasks=10")."""
-    yaml = require("yaml", "A configuration file", "train")
-    key, equals, text = override.partition("=")
-    if not equals or not key.strip(" ."):
-        raise InvalidConfig(f"an override is written a.b=value, not {override!r}")
-    try:
-        value = yaml.safe_load(text) if text else ""
-    except yaml.YAMLError as error:
-        raise InvalidConfig(f"the value of {override!r} is no YAML") from error
-    *path, last = key.strip().split(".")
-    place: Any = data
-    for part in path:
-        place = _enter(place, part, key)
-    if isinstance(place, list):
-        place[_position(place, last, key)] = value
-    else:
-        place[last] = value
-
-
-def _enter(place: Any, part: str, key: str) -> Any:
-    if isinstance(place, list):
-        return place[_position(place, part, key)]
-    if not isinstance(place.get(part), dict | list):
-        place[part] = {}
-    return place[part]
-
-
-def _position(items: list[Any], part: str, key: str) -> int:
-    if not part.isdecimal() or int(part) >= len(items):
-        raise InvalidConfig(
-            f"{key!r}: the list there has {len(items)} entries, named 0 to {len(items) - 1}"
-        )
-    return int(part)
-
-
-def _unknown(
-    cls: type[BaseModel], data: Any, path: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    """Yield the path of every key no field takes, with the names that would have been right."""
-    if not isinstance(data, Mapping):
-        return
-    for key, value in data.items():
-        field = cls.model_fields.get(str(key))
-        if field is None:
-            yield (*path, str(key)), list(cls.model_fields)
-            continue
-        for inner in _models(field.annotation):
-            values = value if isinstance(value, list | tuple) else [value]
-            for item in values:
-                yield from _unknown(inner, item, (*path, str(key)))
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Yield the models within a type: `X | None`, `list[X]`, `tuple[X, ...]`."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in typing.get_args(annotation):
-        yield from _models(argument)
-
-
-def _differences(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        for key in {**old, **new}:
-            yield from _differences(old.get(key), new.get(key), (*path, str(key)))
-    elif old != new:
-        yield ".".join(path), old, new
