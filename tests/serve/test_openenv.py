@@ -79,6 +79,24 @@ def test_an_expert_plays_through_the_generic_client(url: str) -> None:
         assert not client.reset(task_id="textcraft_12").done
 
 
+@pytest.mark.parametrize("card", registry.cards(), ids=lambda card: card.short_name)
+def test_every_environment_is_served(url: str, card: registry.EnvCard) -> None:
+    if not card.installed or card.short_name == "SciWorld":  # SciWorld starts a Java process
+        pytest.skip("not installed, or slow to start")
+    env = registry.make(card.id)
+    opening, info = env.reset(seed=3)
+    observation, _, terminated, truncated, after = env.step("no such thing")
+    place = f"{url}/{card.short_name.lower()}"
+    with openenv.GenericEnvClient(base_url=place).sync() as client:
+        told = client.reset(seed=3).observation
+        assert (told["text"], told["task_id"]) == (opening, info["task_id"])
+        assert told["instructions"] == env.instructions
+        step = client.step({"action": "no such thing"})
+        assert step.observation["text"] == observation
+        assert (step.observation["valid"], step.done) == (after["valid"], terminated or truncated)
+    env.close()
+
+
 def test_many_typed_clients_do_not_meet(url: str) -> None:
     async def play(i: int) -> tuple[list[str], Any]:
         async with TextClient(base_url=f"{url}/textcraft") as client:
