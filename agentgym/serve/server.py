@@ -7,6 +7,7 @@ session; the second Ctrl-C ends the workers and the process at once.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import logging
@@ -22,12 +23,15 @@ import uvicorn
 
 from agentgym.core.errors import AgentGymError, InvalidConfig
 from agentgym.serve.app import create_app
+from agentgym.serve.arrival import ArrivingRequests, close_late, expect_little
 from agentgym.serve.config import ServerConfig
 from agentgym.serve.store import SessionStore
 
 log = logging.getLogger("agentgym.serve")
 
 _KEEP_ALIVE = 120  # seconds; a model may think for long between two steps
+_BACKLOG = 2048  # connections that wait to be accepted
+_LOOK = 50  # ticks of a tenth of a second between two looks at what takes too long to arrive
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 Ready = Callable[[int, SessionStore], None]
@@ -50,6 +54,7 @@ def serve(config: ServerConfig, ready: Ready) -> None:
     server = _Server(
         uvicorn.Config(
             app,
+            http=ArrivingRequests,
             log_config=None,
             access_log=False,
             server_header=False,
@@ -94,6 +99,11 @@ class _Server(uvicorn.Server):
         gc.freeze()  # what has been imported stays; looking through it would hold steps up
         self._ready()
 
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _LOOK == 0:
+            close_late(self.server_state.connections, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         if threading.current_thread() is not threading.main_thread():
@@ -124,6 +134,8 @@ def _listen(host: str, port: int) -> socket.socket:
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
+            expect_little(listening)
+            listening.listen(_BACKLOG)  # from here on no other server gets the port
             listening.set_inheritable(False)
         except OSError:
             listening.close()
