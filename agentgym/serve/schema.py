@@ -22,7 +22,7 @@ _Seq = Annotated[
     ),
 ]
 _Options = Annotated[
-    dict[str, Any],
+    dict[str, Any] | None,
     Field(
         description="What the environment is made with: edition, split, max_rounds, …",
         examples=[{"edition": "mini"}],
@@ -52,7 +52,7 @@ class CreateRequest(_Request):
     """Open a session."""
 
     environment: str = Field(description="Id or short name.", examples=["textcraft"])
-    options: _Options | None = None
+    options: _Options = None
     key: str | None = Field(
         None,
         max_length=512,
@@ -106,7 +106,7 @@ class SampleRequest(_Request):
 class AboutRequest(_Request):
     """Describe an environment made with some options."""
 
-    options: _Options | None = None
+    options: _Options = None
 
 
 class Info(BaseModel):

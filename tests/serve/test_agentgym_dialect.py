@@ -155,7 +155,7 @@ def test_clients_do_not_meet(url: str) -> None:
     def alone(item: int) -> list[str]:
         env = twin_of("textcraft")
         seen = [env.reset(options={"task_id": f"textcraft_{item}"}, seed=0)[0]]
-        seen += [env.step(f"get {item + 1} {thing}")[0] for thing in ("sand", "coal", "clay")]
+        seen += [env.step(f"get {item + 1} {thing}")[0] for thing in ("sand", "coal", "flint")]
         return [*seen, env.step("inventory")[0]]
 
     clients = [client_of(url, "textcraft") for _ in range(20)]
@@ -163,7 +163,7 @@ def test_clients_do_not_meet(url: str) -> None:
 
     def together(item: int) -> list[str]:
         clients[item].reset(item)
-        actions = [*(f"get {item + 1} {thing}" for thing in ("sand", "coal", "clay")), "inventory"]
+        actions = [*(f"get {item + 1} {thing}" for thing in ("sand", "coal", "flint")), "inventory"]
         opening = clients[item].observe()
         return [opening, *(clients[item].step(f"Action: {action}").state for action in actions)]
 
@@ -388,7 +388,8 @@ def test_routes_beside_the_steps(url: str) -> None:
     lost = HTTP.get(f"{url}/webshop/availible_actions")
     assert lost.status_code == 404
     assert "available_actions" in lost.json()["error"]
-    assert "webshop" in HTTP.get(f"{url}/webshp/create").json()["error"]
+    told = HTTP.get(f"{url}/webshp/create").json()["error"]
+    assert told == "unknown environment server 'webshp'. Did you mean webshop?"
 
 
 def test_a_tool_environment_begins_when_it_is_created_and_anew_without_an_item(url: str) -> None:

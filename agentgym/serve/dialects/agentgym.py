@@ -68,7 +68,8 @@ class _AgentGym:
                 server = self._servers.get("/".join([*at[:-1], name]).lower())
                 if server is not None:
                     return server, options, last if at is folders else ""
-        raise UnknownEnvironment("environment server", rest[:80], sorted(self._servers))
+        asked = "/".join(folders) or last
+        raise UnknownEnvironment("environment server", asked[:80], sorted(self._servers))
 
 
 def _refusal(
