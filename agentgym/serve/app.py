@@ -68,7 +68,7 @@ def create_app(
             await store.stop()
 
     app = Starlette(
-        routes=[*routes(table), *websocket.routes(api, store), *_pages(others, table)],
+        routes=[*routes(table), *websocket.routes(api, store), *_pages(table)],
         middleware=_guards(store.settings, hosts, origins),
         exception_handlers=FAULTS,
         lifespan=lifespan,
@@ -87,13 +87,13 @@ def _others(store: SessionStore) -> FastAPI:
     return app
 
 
-def _pages(others: FastAPI, table: tuple[Operation, ...]) -> list[BaseRoute]:
+def _pages(table: tuple[Operation, ...]) -> list[BaseRoute]:
     """Return the routes of the OpenAPI document and of the page made of it."""
     made: dict[str, Any] = {}
 
     def whole() -> dict[str, Any]:
         if not made:
-            made.update(document(others, table))
+            made.update(document(table))
         return made
 
     async def data(request: Request) -> Response:

@@ -1,11 +1,13 @@
-"""The OpenAPI document: our protocol from its table, and the other dialects as FastAPI has them."""
+"""The OpenAPI document of our protocol, made from its table.
+
+The protocols of others are described where they come from, and not here.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from fastapi import FastAPI
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
@@ -57,35 +59,34 @@ _DONE = {200: "Done.", 201: "Opened; `Location` says where.", 204: "Closed."}
 _ALWAYS = (400, 401, 403, 413)
 
 
-def document(app: FastAPI, table: tuple[Operation, ...]) -> dict[str, Any]:
+def document(table: tuple[Operation, ...]) -> dict[str, Any]:
     """Return the document.
 
     Args:
-        app: the application, for the routes that are FastAPI's own.
         table: the operations of our protocol.
     """
-    theirs = FastAPI.openapi(app)
     models = sorted(_models(table), key=lambda model: model.__name__)
-    _, ours = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
+    _, shapes = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for operation in table:
         path = operation.path.replace(":path", "")
         paths.setdefault(path, {})[operation.method.lower()] = _operation(operation)
-    components = dict(theirs.get("components", {}))
-    components["schemas"] = {**components.get("schemas", {}), **ours["$defs"]}
-    components["securitySchemes"] = {
-        "token": {"type": "http", "scheme": "bearer"},
-        "password": {
-            "type": "http",
-            "scheme": "basic",
-            "description": "The token as the password, for clients that are only given an address.",
+    components = {
+        "schemas": shapes["$defs"],
+        "securitySchemes": {
+            "token": {"type": "http", "scheme": "bearer"},
+            "password": {
+                "type": "http",
+                "scheme": "basic",
+                "description": "The token as the password, for clients that only take an address.",
+            },
         },
     }
     return {
         "openapi": "3.1.0",
         "info": {"title": "agentgym", "version": agentgym.__version__, "description": _ABOUT},
         "tags": [{"name": name, "description": about} for name, about in _GROUPS.items()],
-        "paths": {**paths, **theirs["paths"]},
+        "paths": paths,
         "components": components,
         "security": [{}, {"token": []}, {"password": []}],
     }
