@@ -51,7 +51,11 @@ class Operation:
         return (self.handler.__doc__ or "").strip().partition("\n")[0].rstrip(".")
 
 
+_MADE = {
+    "edition": "mini (the default) or official; other options of the environment are named likewise"
+}
 _PAGE = {
+    **_MADE,
     "split": "train or eval; both where it is not given",
     "offset": "how many to leave out",
     "limit": "how many to list, at most 1000 (100)",
@@ -113,7 +117,7 @@ def operations(api: Api) -> tuple[Operation, ...]:
         ),
         Operation(
             "GET", "/v1/environments/{name:path}", api.about, "Environments",
-            answers=schema.EnvironmentAbout, errors=(404, 422, 501, 502, 504),
+            answers=schema.EnvironmentAbout, query=_MADE, errors=(404, 422, 501, 502, 504),
         ),
         Operation(
             "POST", "/v1/environments/{name:path}", api.about, "Environments",
