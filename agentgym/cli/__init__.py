@@ -22,6 +22,7 @@ from agentgym.cli import (
     evaluate,
     models,
     play,
+    reproduce,
     results,
     serve,
     shop,
@@ -62,6 +63,7 @@ app.command("replay")(results.replay)
 app.add_typer(data.app, name="data")
 app.add_typer(models.app, name="models")
 app.add_typer(train.app, name="train")
+app.add_typer(reproduce.app, name="reproduce")
 app.command("check")(envs.check)
 
 

@@ -1,0 +1,221 @@
+"""The settings of a demonstration: environments, seeds, and one configuration a trainer.
+
+Everything that decides a number is here and in the profile's file; nothing is chosen by looking at
+an evaluation. All trainers of a seed share the demonstrations, the untrained model, the prompt and
+the tasks they may explore.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from pydantic import Field, model_validator
+
+from agentgym.baselines.adca_options import AdcaOptions
+from agentgym.baselines.attribution import AttributionConfig
+from agentgym.baselines.config import (
+    EnvTasks,
+    EvalConfig,
+    LengthConfig,
+    OptimConfig,
+    SamplingConfig,
+    ScratchConfig,
+    Settings,
+    UnknownProfile,
+    resolve,
+)
+from agentgym.baselines.pairs import PairConfig
+from agentgym.core.errors import InvalidConfig
+from agentgym.core.extras import require
+
+PACKAGE = "agentgym.baselines.demonstration"
+
+
+class GroupSettings(Settings):
+    """How GRPO and ADCA-GRPO play and learn.
+
+    Attributes:
+        groups: tasks a sampling.
+        group_size: episodes of a task.
+        samplings: how often the policy plays.
+        kl_coef: weight of the KL divergence from the policy training began with.
+        adca: how credits and outcome become an advantage.
+        attribution: who hands out credits.
+        optim: how weights are changed.
+    """
+
+    groups: int = Field(16, ge=1)
+    group_size: int = Field(8, ge=2)
+    samplings: int = Field(8, ge=1)
+    kl_coef: float = Field(0.001, ge=0)
+    adca: AdcaOptions = AdcaOptions(alpha=0.2)
+    attribution: AttributionConfig = AttributionConfig(method="counterfactual")
+    optim: OptimConfig = OptimConfig(lr=3e-4, batch_size=16, accumulate=4, schedule="constant")
+
+
+class PreferenceSettings(Settings):
+    """How DPO plays and learns.
+
+    Attributes:
+        tasks: tasks that are played for pairs.
+        samples: attempts a task.
+        pairs: which attempts pair.
+        beta: how dear it is to move away from the reference.
+        optim: how weights are changed.
+    """
+
+    tasks: int = Field(250, ge=1)
+    samples: int = Field(4, ge=2)
+    pairs: PairConfig = PairConfig(per_task=2)
+    beta: float = Field(0.5, gt=0)
+    optim: OptimConfig = OptimConfig(lr=1e-4, epochs=1.0, batch_size=8)
+
+
+class EnvSettings(Settings):
+    """One environment of a demonstration.
+
+    Attributes:
+        env: short name of the environment.
+        edition: edition of its tasks.
+        max_rounds: rounds an episode may take.
+        options: other keyword arguments of the environment.
+        demos: tasks the expert demonstrates.
+        wide: tasks AgentEvol and the others explore; None for the whole train split.
+        held_out: tasks of the evaluation; None for the whole eval split.
+        samples: how often AgentEvol plays a task in a round (K).
+        iterations: rounds of AgentEvol (M).
+        reply_tokens: most tokens of a reply.
+        steps: optimiser steps of BC, which is to reach its plateau.
+        curve: how often BC is evaluated on the way, to show that it has.
+        evol_steps: optimiser steps of a round of AgentEvol.
+        model: the shape of the model.
+        optim: how BC, AgentEvol and the controls change weights.
+        dpo: settings of DPO.
+        group: settings of GRPO and ADCA-GRPO.
+    """
+
+    env: str
+    edition: str = "mini"
+    max_rounds: int = Field(30, ge=1)
+    options: dict[str, object] = Field(default_factory=dict)
+    demos: int = Field(40, ge=1)
+    wide: int | None = Field(None, ge=1)
+    held_out: int | None = Field(None, ge=1)
+    samples: int = Field(1, ge=1)
+    iterations: int = Field(1, ge=1)
+    reply_tokens: int = Field(12, ge=1)
+    steps: int = Field(200, ge=1)
+    curve: int = Field(4, ge=1)
+    evol_steps: int = Field(300, ge=1)
+    model: ScratchConfig = ScratchConfig(hidden=96, layers=3, heads=4, context=2048)
+    optim: OptimConfig = OptimConfig(
+        lr=3e-3, batch_size=16, batching="grouped", schedule="cosine", warmup=0.05, weight_decay=0.1
+    )
+    dpo: PreferenceSettings = PreferenceSettings()
+    group: GroupSettings = GroupSettings()
+
+    @property
+    def controls_steps(self) -> int:
+        """Optimiser steps of the whole chain that ends in AgentEvol's policy."""
+        return self.steps + self.iterations * self.evol_steps
+
+    def tasks(self, split: str, count: int | None) -> EnvTasks:
+        """Return some of its tasks."""
+        return EnvTasks(
+            env=self.env,
+            edition=self.edition,
+            split=split,
+            tasks=count,
+            max_rounds=self.max_rounds,
+            options=dict(self.options),
+        )
+
+    def sampling(self) -> SamplingConfig:
+        """Return how policies play: always sampled at temperature 1, also where they are measured.
+
+        GRPO improves the policy that samples; a greedy evaluation would measure another one.
+        """
+        return SamplingConfig(
+            temperature=1.0,
+            max_tokens=self.reply_tokens,
+            max_batch=100,
+            concurrency=100,
+            executor="inline",
+        )
+
+    def evaluation(self, *, attempts: int, every: int | None = None) -> EvalConfig:
+        """Return how policies are measured."""
+        return EvalConfig(
+            envs=(self.tasks("eval", self.held_out),),
+            every=every,
+            attempts=attempts,
+            sampling=self.sampling(),
+        )
+
+    def length(self) -> LengthConfig:
+        """Return the length of examples; nothing is cut where the context is long enough."""
+        return LengthConfig(max_tokens=self.model.context, too_long="truncate-turns")
+
+
+class Experiment(Settings):
+    """A demonstration.
+
+    Attributes:
+        envs: what is played.
+        seeds: of training; each has its own demonstrations' order, weights and exploration.
+        attempts: how often each held-out task is played at the end of training.
+        arms: what is trained, by name; see `arms.ARMS`.
+        threads: torch's threads in each process.
+        jobs: cells (an environment and a seed) at a time.
+    """
+
+    envs: tuple[EnvSettings, ...]
+    seeds: tuple[int, ...] = (0, 1, 2)
+    attempts: int = Field(3, ge=1)
+    arms: tuple[str, ...] = ("bc", "agentevol", "demos", "unfiltered", "dpo", "grpo", "adca-grpo")
+    threads: int = Field(1, ge=1)
+    jobs: int = Field(2, ge=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Experiment:
+        names = [env.env for env in self.envs]
+        if len(set(names)) < len(names) or not names:
+            raise ValueError("name every environment once, and at least one")
+        if len(set(self.seeds)) < len(self.seeds) or not self.seeds:
+            raise ValueError("name every seed once, and at least one")
+        return self
+
+
+def profiles() -> list[str]:
+    """Return the names of the profiles."""
+    folder = resources.files(PACKAGE) / "profiles"
+    return sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name[-5:] == ".yaml")
+
+
+def load_experiment(source: str | Path = "small") -> Experiment:
+    """Return the settings of a profile, or of a YAML file.
+
+    Raises:
+        UnknownProfile: if there is no such profile.
+        InvalidConfig: if there is no such file, or it holds what cannot be used.
+    """
+    yaml = require("yaml", "A demonstration", "train")
+    text = str(source)
+    if text.endswith((".yaml", ".yml")):
+        place = Path(source).expanduser()
+        if not place.is_file():
+            raise InvalidConfig(f"there is no file {place}")
+        content = place.read_text(encoding="utf-8")
+    else:
+        if text not in profiles():
+            hint = "A file of your own is named with its suffix (.yaml)."
+            raise UnknownProfile("profile of the demonstration", text, profiles(), hint)
+        content = (resources.files(PACKAGE) / "profiles" / f"{text}.yaml").read_text("utf-8")
+    try:
+        data = yaml.safe_load(content)
+    except yaml.YAMLError as error:
+        raise InvalidConfig(f"{source} is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict):
+        raise InvalidConfig(f"{source} must hold settings (key: value)")
+    return resolve(Experiment, data, text)

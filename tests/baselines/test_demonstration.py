@@ -1,0 +1,235 @@
+"""The demonstration: one prompt for all arms, fair controls, honest statistics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("trl")
+
+from agentgym.agenteval.intervals import bounded_mean
+from agentgym.agents.expert import ExpertAgent
+from agentgym.baselines.bc import BCConfig
+from agentgym.baselines.demonstration.arms import ARMS, Cell
+from agentgym.baselines.demonstration.experiment import (
+    EnvSettings,
+    load_experiment,
+    profiles,
+)
+from agentgym.baselines.demonstration.plan import plan
+from agentgym.baselines.demonstration.rules import RULES, rule_of
+from agentgym.baselines.demonstration.run import UnknownArm, find_arm
+from agentgym.baselines.demonstration.show import percent, plot, table
+from agentgym.baselines.demonstration.start import bare, template_of
+from agentgym.baselines.demonstration.statistics import gap, line, task_means
+from agentgym.baselines.demonstration.words import ACT, END, OTHER, word_tokenizer
+from agentgym.baselines.examples import env_choice, example_of, expert_episodes
+from agentgym.core.errors import InvalidConfig
+from agentgym.rollout.engine import rollout
+from agentgym.rollout.episode import Episode
+from agentgym.rollout.plan import plan as plan_jobs
+from tests.baselines.episodes import record
+
+ENVS = ("maze", "babyai", "alfworld")
+IDS = {
+    "maze": "agentgym/Maze-v0",
+    "babyai": "agentgym/BabyAI-v0",
+    "alfworld": "agentgym/ALFWorld-v0",
+}
+
+
+def rendered(env: str, messages: list[dict[str, Any]], begin: bool = False) -> str:
+    from transformers.utils.chat_template_utils import render_jinja_template
+
+    texts, _ = render_jinja_template(
+        conversations=[messages], chat_template=template_of(env), add_generation_prompt=begin
+    )
+    return str(texts[0])
+
+
+def played(env: str, tasks: int = 3, rounds: int = 30) -> list[Episode]:
+    setting = EnvSettings(env=env, max_rounds=rounds)
+    return [bare(episode) for episode in expert_episodes(setting.tasks("train", tasks))]
+
+
+def needs(env: str) -> None:
+    if env == "babyai":
+        pytest.importorskip("minigrid")
+
+
+@pytest.mark.parametrize("env", ENVS)
+def test_a_prompt_is_the_beginning_of_what_comes_after_it(env: str) -> None:
+    needs(env)
+    for episode in played(env):
+        messages = list(example_of(episode).messages)
+        whole = rendered(env, messages)
+        for at, message in enumerate(messages):
+            if message["role"] == "assistant" and at > 1:
+                prompt = rendered(env, messages[:at], begin=True)
+                assert prompt.endswith(ACT)
+                assert whole.startswith(prompt + message["content"] + END)
+
+
+@pytest.mark.parametrize("env", ENVS)
+def test_words_put_together_again_are_the_text(env: str) -> None:
+    needs(env)
+    texts = [rendered(env, list(example_of(episode).messages)) for episode in played(env)]
+    replies = [step.reply for episode in played(env) for step in episode.steps]
+    tokenizer = word_tokenizer([*texts, *replies], template_of(env))
+    for text in (*texts, *replies):
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        assert tokenizer.decode(ids) == text
+        assert tokenizer.unk_token_id not in ids
+
+
+def test_the_maze_is_told_by_the_way_to_the_goal_and_the_walls() -> None:
+    text = (
+        "The goal is at position 13, 7. Your current position is at position 10, 9. "
+        "There are walls to your right, above you."
+    )
+    talk = [{"role": role, "content": said} for role, said in (
+        ("user", "rules"), ("assistant", "OK"), ("user", text), ("assistant", "move left"),
+        ("user", "That is no move."))]  # fmt: skip
+    fields = " down+3 left+2 wall-up open-down open-left wall-right"
+    assert rendered("maze", talk) == f"{fields}{ACT}move left{END}{OTHER}"
+
+
+def test_babyai_is_told_by_what_is_seen_and_where() -> None:
+    text = (
+        "Your goal: go to a red ball\nIn front of you in this room, you can see several objects: "
+        "There is a blue key 1 right in front of you 2 steps away.  There is a red ball 1 3 steps "
+        "in front of you and 1 steps to your left.  The room has walls around you. You are facing "
+        'a wall 4 steps away. You are carrying a green box.\nAvailable actions: ["turn left"]'
+    )
+    talk = [{"role": "user", "content": "rules"}, {"role": "assistant", "content": "OK"},
+            {"role": "user", "content": text}]  # fmt: skip
+    assert rendered("babyai", talk) == (
+        " goal go to a red ball see blue key 1 f2 s0 red ball 1 f3 l1 facing wall f4 "
+        "carry green box"
+    )
+
+
+def test_replies_are_bare_actions_and_read_as_such() -> None:
+    (episode,) = played("maze", tasks=1)
+    assert [step.reply for step in episode.steps] == [step.action for step in episode.steps]
+    assert not any(step.thought for step in episode.steps)
+
+
+@pytest.mark.parametrize("env", RULES)
+def test_a_rule_plays_without_breaking_and_no_better_than_the_expert(env: str) -> None:
+    needs(env)
+    setting = EnvSettings(env=env, max_rounds=20)
+    jobs = plan_jobs([env_choice(setting.tasks("eval", 12))], tasks=12)
+    episodes = rollout(jobs, rule_of(env), executor="inline")
+    assert {episode.status for episode in episodes} == {"completed"}
+    expert = rollout(jobs, ExpertAgent(), executor="inline")
+    assert sum(e.success for e in episodes) <= sum(e.success for e in expert)
+    if env == "maze":
+        assert sum(e.success for e in episodes) >= 6
+
+
+def cell(tmp_path: Path, **changes: Any) -> Cell:
+    setting = EnvSettings(env="maze", **changes)
+    return Cell(setting, 5, 3, 1, tmp_path / "demos", tmp_path / "base", tmp_path)
+
+
+def test_the_controls_have_the_steps_and_the_data_they_are_to_have(tmp_path: Path) -> None:
+    one = cell(tmp_path, steps=100, iterations=2, evol_steps=30)
+    configs = {arm.name: arm.config(one) for arm in ARMS}
+    assert configs["bc"].optim.max_steps == 100
+    assert configs["agentevol"].optim.max_steps == configs["unfiltered"].optim.max_steps == 30
+    assert configs["demos"].optim.max_steps == 100 + 2 * 30
+    assert configs["demos"].data == configs["bc"].data  # type: ignore[attr-defined]
+    evol, control = configs["agentevol"].model_dump(), configs["unfiltered"].model_dump()
+    assert {key for key in evol if evol[key] != control[key]} == {"reward", "keep"}
+    for name in ("dpo", "grpo", "adca-grpo"):
+        assert configs[name].model.name == str(one.cloned)
+    for config in configs.values():
+        assert config.seed == 5
+        assert config.eval.model_copy(update={"every": None}) == one.setting.evaluation(attempts=3)
+    assert isinstance(configs["bc"], BCConfig)
+
+
+def test_profiles_can_be_planned() -> None:
+    assert "small" in profiles()
+    for name in profiles():
+        experiment = load_experiment(name)
+        assert plan(experiment)
+        for arm in experiment.arms:
+            find_arm(arm)
+        for setting in experiment.envs:
+            assert template_of(setting.env)
+            assert rule_of(setting.env)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("envs: [{env: maze, demo: 3}]", "demos"),
+        ("envs: []", "at least one"),
+        ("envs: [{env: maze}, {env: maze}]", "once"),
+        ("envs: [{env: maze}]\nseeds: [1, 1]", "once"),
+        ("- maze", "key: value"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_refused(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(InvalidConfig, match=told):
+        load_experiment(path)
+
+
+def test_what_does_not_exist_is_named() -> None:
+    with pytest.raises(UnknownArm, match="agentevol"):
+        find_arm("agentevo")
+    with pytest.raises(InvalidConfig, match="maze"):
+        template_of("chess")
+    with pytest.raises(InvalidConfig, match="maze"):
+        rule_of("chess")
+
+
+def episodes(solved: dict[str, list[bool]]) -> list[Episode]:
+    """Return episodes of some tasks, solved or not."""
+    one = record(IDS["maze"], "maze_0", ["move up"])
+    return [
+        one.model_copy(update={"task_id": task, "attempt": i, "success": success})
+        for task, successes in solved.items()
+        for i, success in enumerate(successes)
+    ]
+
+
+def test_a_task_counts_once_however_often_it_was_played() -> None:
+    first = episodes({"a": [True, True], "b": [False, False]})
+    second = episodes({"b": [True, False], "a": [True, False]})
+    assert task_means([*first, *second]) == {"a": 0.75, "b": 0.25}
+    one = line("maze", "bc", [first, second])
+    assert one.success == bounded_mean(np.array([0.75, 0.25]))
+    assert (one.seeds, one.episodes, one.failed) == ((0.5, 0.5), 8, 0)
+
+
+def test_arms_are_apart_only_where_the_better_ones_interval_is_above() -> None:
+    tasks = [f"task_{i}" for i in range(60)]
+    good = [episodes({task: [True] for task in tasks})]
+    bad = [episodes({task: [i % 3 == 0] for i, task in enumerate(tasks)})]
+    better = gap("maze", ("agentevol", good), ("bc", bad))
+    assert better.apart
+    assert better.difference.value == pytest.approx(2 / 3)
+    assert not gap("maze", ("agentevol", bad), ("bc", good)).apart
+    assert not gap("maze", ("agentevol", good), ("bc", good)).apart
+    with pytest.raises(InvalidConfig, match="different tasks"):
+        gap("maze", ("agentevol", good), ("bc", [episodes({"other": [True]})]))
+
+
+def test_the_table_and_the_plot_show_every_arm(tmp_path: Path) -> None:
+    tasks = {f"task_{i}": [i % 2 == 0] for i in range(10)}
+    lines = [line("maze", name, [episodes(tasks)]) for name in ("expert", "bc", "agentevol")]
+    shown = table(lines, [gap("maze", ("agentevol", [episodes(tasks)]), ("bc", [episodes(tasks)]))])
+    assert "| maze | AgentEvol | 50.0 (" in shown
+    assert "AgentEvol - BC, to its plateau | 0.0" in shown
+    pytest.importorskip("matplotlib")
+    plot(lines, tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+    assert percent(lines[0].success).startswith("50.0 (")
