@@ -173,10 +173,12 @@ def _environments(
     if names and suite:
         raise InvalidConfig("--env and --suite exclude each other; choose one")
     from agentgym.agenteval import select
+    from agentgym.rollout import EnvChoice
 
     chosen = select(list(names) if names else suite or "quick", edition=edition, split=split)
     update = {"max_rounds": max_rounds, "options": options}
-    choices = tuple(choice.model_copy(update=update) for choice in chosen.choices)
+    # Made anew and not copied, which would let through an option that may not be one.
+    choices = tuple(EnvChoice(**{**dict(choice), **update}) for choice in chosen.choices)
     return dataclasses.replace(chosen, choices=choices)
 
 

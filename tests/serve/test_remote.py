@@ -21,6 +21,7 @@ from agentgym.core.checker import check_env
 from agentgym.core.errors import AgentGymError, InvalidConfig
 from agentgym.core.promises import GARBAGE
 from agentgym.serve.settings import ServeSettings
+from tests.cli.conftest import Run
 from tests.serve.server import serving
 
 REMOTE = "agentgym/Remote-v0"
@@ -300,6 +301,20 @@ def test_a_run_says_what_was_played(url: str, tmp_path: Any, monkeypatch: Any) -
         assert here.model_dump(exclude=differing) == there.model_dump(exclude=differing)
     with pytest.raises(InvalidConfig, match="AGENTGYM_TOKEN"):
         EnvChoice(env_id=REMOTE, options={"url": url, "env_id": "wordle", "token": "secret-1"})
+
+
+@pytest.mark.parametrize("words", [("eval", "expert", "--env", "remote"), ("collect", "remote")])
+def test_a_token_is_written_into_no_record(
+    run: Run, tmp_path: Path, url: str, words: tuple[str, ...]
+) -> None:
+    out = ("--out", str(tmp_path / "made.jsonl")) if words[0] == "collect" else ()
+    options = [f"url={url}", "env_id=wordle", "token=a-secret-token"]
+    given = [word for option in options for word in ("--env-option", option)]
+    shown = run(*words, *given, *out, "--tasks", "1")
+    assert shown.exit_code == 2, shown.output
+    assert "AGENTGYM_TOKEN" in shown.stderr
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(b"a-secret-token" in path.read_bytes() for path in written)
 
 
 def test_the_code_of_the_page_runs(url: str) -> None:
