@@ -215,9 +215,8 @@ def _refuse_unknown_options(env_id: str, options: Mapping[str, Any]) -> None:
     known = _option_names(made_by) if isinstance(made_by, type) else list(options)
     for option in options:
         if option not in known:
-            raise InvalidConfig(
-                f"{short_name(env_id)} has no option {option!r}. {did_you_mean(option, known)}"
-            )
+            told = f"{short_name(env_id)} has no option {option!r}. {did_you_mean(option, known)}"
+            raise InvalidConfig(told.rstrip())
 
 
 def _option_names(made_by: type) -> list[str]:

@@ -169,7 +169,8 @@ def _verb(values: dict[str, Any]) -> str:
     verb = values.pop("verb", None)
     if not isinstance(verb, str) or not (verb in VERBS or verb in _OWN):
         hint = did_you_mean(str(verb)[:40], (*VERBS, *_OWN))
-        raise BadRequest(f"the field 'verb' must name a call, got {str(verb)[:40]!r}. {hint}")
+        told = f"the field 'verb' must name a call, got {str(verb)[:40]!r}. {hint}"
+        raise BadRequest(told.rstrip())
     return verb
 
 
