@@ -50,7 +50,7 @@ def all_of(sock: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "begin, more",
+    ("begin", "more"),
     [(HEAD, b"x: " + b"y" * 4000 + b"\r\n"), (HEAD + b"x: ", b"y" * 4000), (b"GET /", b"y" * 4000)],
     ids=["headers", "header", "url"],
 )

@@ -66,6 +66,9 @@ class About:
         Raises:
             ValueError, KeyError, TypeError: if it says something else.
         """
+        for field, kind in _KINDS.items():
+            if not isinstance(told[field], kind):
+                raise TypeError(f"{field} is a {type(told[field]).__name__}")
         return cls(
             name=told["name"],
             title=told["title"],
@@ -78,6 +81,20 @@ class About:
             render_modes=tuple(told["render_modes"]),
             digest=told["tasks_digest"],
         )
+
+
+_KINDS: dict[str, type] = {
+    "name": str,
+    "title": str,
+    "editions": dict,
+    "edition": str,
+    "instructions": str,
+    "commands": list,
+    "max_action_length": int,
+    "multiline_actions": bool,
+    "render_modes": list,
+    "tasks_digest": str,
+}
 
 
 def command_of(told: Mapping[str, Any]) -> Command:

@@ -14,6 +14,7 @@ wanted here: a step that is asked again must keep its number, which `service` se
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import select
 import socket
@@ -22,14 +23,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any, NamedTuple
 
 from agentgym.serve.client.address import Address
+from agentgym.serve.client.errors import NotAServer
 
 _IDLE = 60.0  # seconds after which an idle connection is not used again
 _MOST_IDLE = 64
-_MOST_BYTES = 512 * 2**20  # of an answer
+_MOST_BYTES = 64 * 2**20  # of an answer
 
 Failed = (OSError, HTTPException)
 """What an exchange may raise: nothing has come back, and whether it was received is not known."""
@@ -62,7 +64,7 @@ class Pool:
     def __init__(self, address: Address) -> None:
         self._address = address
         self.answered = False
-        self._idle: deque[tuple[HTTPConnection, float]] = deque()
+        self._idle: deque[tuple[_Connection, float]] = deque()
         self._process = os.getpid()
         self._tls = ssl.create_default_context() if address.scheme == "https" else None
         self._headers = {"accept": "application/json", "user-agent": "agentgym"}
@@ -76,10 +78,11 @@ class Pool:
             method: the HTTP method.
             path: of the protocol; the address' own path is put before it.
             body: JSON, or None.
-            timeout: seconds to wait for a connection, and for each piece of the answer.
+            timeout: seconds to wait for a connection, and then for the whole of the answer.
 
         Raises:
             OSError, HTTPException: if no whole answer came (`Failed`).
+            NotAServer: if it has no end.
         """
         headers = self._headers
         if body is not None:
@@ -87,10 +90,16 @@ class Pool:
         connection = self._take(timeout)
         try:
             connection.request(method, self._address.path + path, body, headers)
+            connection.until = time.monotonic() + timeout
             answer = connection.getresponse()
             content = answer.read(_MOST_BYTES)
             if not answer.isclosed():
-                raise HTTPException("the answer has no end")
+                if len(content) < _MOST_BYTES:
+                    raise HTTPException("the answer was cut short")
+                raise NotAServer(
+                    f"what answers at {self._address.url} is no agentgym server: its answer has "
+                    f"more than {_MOST_BYTES >> 20} MiB"
+                )
         except BaseException:
             connection.close()
             raise
@@ -108,7 +117,7 @@ class Pool:
             while True:
                 self._idle.pop()[0].close()
 
-    def _take(self, timeout: float) -> HTTPConnection:
+    def _take(self, timeout: float) -> _Connection:
         if self._process != os.getpid():  # a forked process must not speak on its parent's sockets
             self._process, self._idle = os.getpid(), deque()
         while True:
@@ -121,13 +130,13 @@ class Pool:
                 return connection
             connection.close()
 
-    def _open(self, timeout: float) -> HTTPConnection:
+    def _open(self, timeout: float) -> _Connection:
         host, port = self._address.host, self._address.port
         if self._tls is not None:
             return _SecureConnection(host, port, timeout=timeout, context=self._tls)
         return _Connection(host, port, timeout=timeout)
 
-    def _give_back(self, connection: HTTPConnection) -> None:
+    def _give_back(self, connection: _Connection) -> None:
         self._idle.append((connection, time.monotonic()))
         if len(self._idle) > _MOST_IDLE:
             with contextlib.suppress(IndexError):
@@ -141,6 +150,18 @@ class _Connection(HTTPConnection):
     """
 
     _held: list[bytes] | None = None
+    until: float = 0.0
+    """When an answer must be whole, on the monotonic clock."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.response_class = self._response  # type: ignore[assignment]
+
+    def _response(self, sock: socket.socket, *args: Any, **kwargs: Any) -> HTTPResponse:
+        """Return an answer that is read until it is time, not piece by piece for ever."""
+        answer = HTTPResponse(sock, *args, **kwargs)
+        answer.fp = io.BufferedReader(_InTime(answer.fp.detach(), sock, self.until))
+        return answer
 
     def request(self, *args: Any, **kwargs: Any) -> None:
         """Send a request."""
@@ -161,6 +182,28 @@ class _Connection(HTTPConnection):
 
 class _SecureConnection(_Connection, HTTPSConnection):
     """The same over TLS."""
+
+
+class _InTime(io.RawIOBase):
+    """The bytes of a socket until it is too late."""
+
+    def __init__(self, raw: Any, sock: socket.socket, until: float) -> None:
+        self._raw, self._sock, self._until = raw, sock, until
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        self._sock.settimeout(left)
+        count: int | None = self._raw.readinto(buffer)
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def _quiet(sock: socket.socket) -> bool:

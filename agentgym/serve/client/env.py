@@ -34,6 +34,7 @@ from agentgym.core.errors import InvalidConfig, InvalidState
 from agentgym.serve.client.address import Address
 from agentgym.serve.client.catalogue import Catalogue
 from agentgym.serve.client.classes import HOW, class_of
+from agentgym.serve.client.errors import NotAServer
 from agentgym.serve.client.expert import RemoteExpert
 from agentgym.serve.client.patience import Patience
 from agentgym.serve.client.service import Service
@@ -206,7 +207,10 @@ class RemoteEnv(TextEnv):
             return str(self._call(lambda session: session.ask("sample", seed=seed))["action"])
         state = generator.state
         drawn = self._call(lambda session: session.ask("sample", rng=state))
-        generator.state = drawn["rng"]
+        try:
+            generator.state = drawn["rng"]
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise NotAServer(f"{self.url} answers with no generator's state: {error!r}") from error
         return str(drawn["action"])
 
     def expert(self) -> Expert:

@@ -25,6 +25,7 @@ from agentgym.serve.client.patience import Attempts, Patience
 from agentgym.serve.problem import NoSuchRoute, Problem, Unauthorized
 
 _PAGE = 1000  # tasks asked for at a time
+_MOST_TASKS = 1_000_000
 _LASTING = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)
 _BUSY = (429, 502, 503, 504)
 _MAKING = 600.0  # seconds to wait at least where an environment is made, imports included
@@ -83,6 +84,13 @@ class Service:
         while not found or len(tasks) < found["total"]:
             query = urlencode({**values, "offset": len(tasks), "limit": _PAGE})
             page = self._object(self._made("GET", f"{path}?{query}").value, "tasks")
+            self._require(
+                isinstance(page["tasks"], list)
+                and isinstance(page.get("digest"), str)
+                and isinstance(page.get("total"), int)
+                and page["total"] <= _MOST_TASKS,
+                "a list of tasks",
+            )
             if found and page["digest"] != found["digest"]:
                 raise NotAServer(f"the tasks of {env_id} changed while they were listed; try again")
             found = page
@@ -207,6 +215,8 @@ class Service:
             return ServerUnreachable(
                 f"{self.address.url} answers {exchange.status}: the server is down or too busy"
             )
+        if problem.types == (AgentGymError.__name__,):
+            return AgentGymError(f"{self.address.url}: {error}")
         return error
 
     def _unreachable(self, error: BaseException, tries: int, timeout: float) -> ServerUnreachable:
@@ -231,6 +241,13 @@ class Service:
                 f"version: its answer has no {field!r}"
             )
         return value
+
+    def _require(self, sound: bool, what: str) -> None:
+        if not sound:
+            raise NotAServer(
+                f"what answers at {self.address.url} is no agentgym server, or one of another "
+                f"version: its answer is not {what}"
+            )
 
 
 def _content(body: Mapping[str, Any] | None) -> bytes | None:

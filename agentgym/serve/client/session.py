@@ -8,9 +8,10 @@ in this session), the server refuses the call instead of playing it twice.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from agentgym.serve.client import reaper
@@ -38,7 +39,27 @@ class Turn:
     info: dict[str, Any]
 
 
-_TURN = tuple(field.name for field in fields(Turn))
+_TURN: dict[str, type | tuple[type, ...]] = {
+    "observation": str,
+    "reward": (int, float),
+    "terminated": bool,
+    "truncated": bool,
+    "info": dict,
+}
+_ID = re.compile(r"[A-Za-z0-9_.:~-]{1,200}")
+_ANSWERS: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "state": {"state": dict},
+    "render": {"render": (str, dict)},
+    "expert": {"thought": str, "action": str},
+    "sample": {"action": str},
+}
+_ABOUT: dict[str, type | tuple[type, ...]] = {"max_rounds": int, "tasks_digest": str}
+_INFO: dict[str, type | tuple[type, ...]] = {
+    "goal": str,
+    "score": (int, float),
+    "success": bool,
+    "valid": bool,
+}
 
 
 class RemoteSession:
@@ -66,9 +87,11 @@ class RemoteSession:
         """
         opened = service.open(env_id, options, secrets.token_urlsafe(18))
         about = opened.get("about")
-        if not isinstance(opened["session"], str) or not isinstance(about, dict):
+        name = opened["session"]
+        sound = isinstance(name, str) and _ID.fullmatch(name)
+        if not (sound and isinstance(about, dict) and _has(about, _ABOUT)):
             raise NotAServer(f"{service.address.url} does not say what it opened")
-        return cls(service, opened["session"], about)
+        return cls(service, name, about)
 
     def act(self, verb: str, **given: Any) -> Turn:
         """Make a call that changes the episode.
@@ -83,12 +106,9 @@ class RemoteSession:
             AgentGymError: what the environment raises, and where no answer came.
         """
         value = self._call(verb, {**given, "seq": self._seq + 1})
-        try:
-            return Turn(*(value[name] for name in _TURN))
-        except (TypeError, KeyError):
-            raise NotAServer(
-                f"{self._service.address.url} answers a {verb} in another version's words"
-            ) from None
+        if not (_has(value, _TURN) and _has(value["info"], _INFO)):
+            raise self._strange(verb)
+        return Turn(*(value[name] for name in _TURN))
 
     def ask(self, verb: str, again: Mapping[str, Any] | None = None, **given: Any) -> Any:
         """Make a call that changes nothing: "state", "render", "expert" or "sample".
@@ -98,7 +118,14 @@ class RemoteSession:
             again: the fields instead, where the first attempt may have been received.
             given: the fields of the verb.
         """
-        return self._call(verb, given, again)
+        value = self._call(verb, given, again)
+        if not _has(value, _ANSWERS[verb]):
+            raise self._strange(verb)
+        return value
+
+    def _strange(self, verb: str) -> NotAServer:
+        url = self._service.address.url
+        return NotAServer(f"{url} answers a {verb} in another version's words")
 
     def close(self) -> None:
         """Close the session; what the server no longer has is closed already."""
@@ -148,3 +175,10 @@ class RemoteSession:
         if isinstance(error, SessionLost):
             return SessionLost(f"{str(error).rstrip('.')}; reset() opens one ({url})")
         return error
+
+
+def _has(value: Any, kinds: Mapping[str, type | tuple[type, ...]]) -> bool:
+    """Return whether a value is an object with fields of these kinds."""
+    return isinstance(value, dict) and all(
+        isinstance(value.get(name), kind) for name, kind in kinds.items()
+    )
