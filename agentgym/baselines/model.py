@@ -231,17 +231,23 @@ def gather(parts: Path, start: ModelConfig) -> Policy:
 
 @contextlib.contextmanager
 def calm() -> Iterator[None]:
-    """Keep transformers and TRL from talking about each other; errors are still said."""
+    """Keep transformers and TRL from talking about each other; errors are still said.
+
+    TRL also tells its makers of every trainer that is made; a run tells nobody anything.
+    """
+    from huggingface_hub import constants
     from transformers.utils import logging
 
-    before = logging.get_verbosity()
+    before, told = logging.get_verbosity(), constants.HF_HUB_DISABLE_TELEMETRY
     logging.set_verbosity_error()
+    constants.HF_HUB_DISABLE_TELEMETRY = True
     try:
         with warnings.catch_warnings(), no_progress_bars():
             warnings.simplefilter("ignore", FutureWarning)
             yield
     finally:
         logging.set_verbosity(before)
+        constants.HF_HUB_DISABLE_TELEMETRY = told
 
 
 @contextlib.contextmanager

@@ -39,7 +39,7 @@ from agentgym.baselines.engines import (
 )
 from agentgym.baselines.grpo import Credit, GRPOConfig, total_steps, updates
 from agentgym.baselines.losses import k3_kl, policy_loss, policy_objective
-from agentgym.baselines.model import Policy
+from agentgym.baselines.model import Policy, calm
 from agentgym.baselines.progress import EpisodeLines, Journal
 from agentgym.baselines.sampling import Group, Samples, context_of, make_groups, sample_groups
 from agentgym.baselines.training import arguments
@@ -82,7 +82,8 @@ def make_trainer(
         shuffle_dataset=False,  # the groups are in their order already
         **vllm,
     )
-    return PolicyTrainer(policy, credit, config, groups, journal, settings)
+    with calm():
+        return PolicyTrainer(policy, credit, config, groups, journal, settings)
 
 
 class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]

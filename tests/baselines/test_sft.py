@@ -158,3 +158,15 @@ def test_an_argument_trl_does_not_have_is_refused(tmp_path: Path) -> None:
     of = policy()
     with pytest.raises(InvalidConfig, match="weight_decay"):
         make_trainer(of, rows(of, 2), settings(trainer={"weight_decy": 1}), tmp_path)
+
+
+def test_trl_tells_nobody_of_a_trainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub.utils import _telemetry
+
+    for name in ("CI", "HF_HUB_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"):
+        monkeypatch.delenv(name, raising=False)
+    told: list[object] = []
+    monkeypatch.setattr(_telemetry._TELEMETRY_QUEUE, "put", told.append)
+    of = policy()
+    make_trainer(of, rows(of, 2), settings(), tmp_path)
+    assert told == []
