@@ -15,7 +15,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentgym.core.errors import InvalidConfig, UnknownSplit
+from agentgym.core.errors import UnknownSplit
 from agentgym.core.task import SPLITS
 from agentgym.serve.endpoint import Handler, Json
 from agentgym.serve.entry import Entry, Reply
@@ -126,8 +126,6 @@ class Api:
         which = None if reset is None else episode(Fields(reset, RESET))
         entry = await self._store.create(name, options, key=key)
         self._store.find(entry.id)  # a key may lead to a session that is gone
-        if entry.env_id != self._store.card(name).id:
-            raise InvalidConfig(f"the key {key!r} has been used for a session of {entry.env_id}")
         if which is None:
             return entry, None
         try:

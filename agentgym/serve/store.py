@@ -170,7 +170,7 @@ class SessionStore:
 
         Raises:
             UnknownEnvironment: if it is not served.
-            InvalidConfig: if an option may not be set.
+            InvalidConfig: if an option may not be set, or the key was another request's.
             NoRoom: if there is no room for another session.
             AgentGymError: what making the environment raises.
         """
@@ -184,7 +184,14 @@ class SessionStore:
                 self._open(env_id, options, owner, session_id)
             )
             made.add_done_callback(lambda done: self._keep_key(name, done))
-        return await asyncio.shield(made)
+        entry = await asyncio.shield(made)
+        wanted = self.card(env_id).id
+        if entry.env_id != wanted or entry.options != self._allowed(wanted, options):
+            raise InvalidConfig(
+                f"the key {key[:80]!r} has been used for a session of {entry.env_id} with options "
+                f"{list(entry.options)}; a key is for the same request again, take another"
+            )
+        return entry
 
     def find(self, session_id: str, owner: str = "") -> Entry:
         """Return a session.

@@ -33,6 +33,9 @@ def work(end: socket.socket, env_id: str, journalled: bool) -> None:
     """Be a worker until the other end of the socket pair closes; the target of a process."""
     # Ctrl-C reaches the whole process group; the front decides when a worker ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Where the system runs out of memory it is to end a worker, which is replaced, not the front.
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("500")
     import agentgym.envs  # noqa: F401  (registers the environments in this process)
 
     Worker(end, env_id, journalled=journalled).run()

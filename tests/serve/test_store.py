@@ -197,6 +197,8 @@ async def test_the_same_key_opens_one_session() -> None:
         made = await asyncio.gather(*(store.create(FAULTY, key="k") for _ in range(5)))
         assert len({entry.id for entry in made}) == 1 == len(store)
         assert (await store.create(FAULTY, key="other")) is not made[0]
+        with pytest.raises(InvalidConfig, match="has been used"):
+            await store.create(FAULTY, {"max_rounds": 7}, key="k")
         with pytest.raises(InvalidConfig):
             await store.create(FAULTY, {"max_rounds": 0}, key="bad")
         assert await store.create(FAULTY, {"max_rounds": 3}, key="bad")
