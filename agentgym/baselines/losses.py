@@ -174,9 +174,7 @@ def policy_loss(
         dual = (advantages < 0) & (losses > bound)
         losses = torch.where(dual, bound, losses)
     with torch.no_grad():
-        figures = [
-            aggregate(values.to(ratio.dtype), own) for values in (ratio, cut, dual, -shift)
-        ]
+        figures = [aggregate(values.to(ratio.dtype), own) for values in (ratio, cut, dual, -shift)]
     return PolicyLoss(aggregate(losses, own, aggregation, width), *figures)
 
 
