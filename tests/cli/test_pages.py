@@ -105,7 +105,7 @@ def test_commands_on_a_page_have_the_options_they_are_given(run: Run, page: str)
         shown = run("--help" if command.startswith("-") or command == "COMMAND" else command, "-h")
         assert shown.exit_code == 0, f"{line}: {shown.output}"
         known = shown.stdout
-        if command in ("data", "models", "leaderboard", "train"):
+        if command in ("data", "models", "leaderboard", "train", "reproduce"):
             shown = run(command, words[0], "--help")
             assert shown.exit_code == 0, f"{line}: {shown.output}"
             known += shown.stdout
