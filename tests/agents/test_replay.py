@@ -151,6 +151,6 @@ def test_actions_after_the_end_are_caught() -> None:
 
 
 def test_an_environment_that_is_not_there_is_an_error() -> None:
-    episode = record(tasks=1)[0].model_copy(update={"env_id": "tests/Nowhere-v0"})
+    episode = record(tasks=1)[0].model_copy(update={"env_id": "tests/NotThere-v0"})
     with pytest.raises(AgentGymError):
         verify_episode(episode)
