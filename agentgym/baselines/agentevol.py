@@ -21,10 +21,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentgym.baselines.bc import CloningConfig, at_folder, base_model, learn
-from agentgym.baselines.checkpoints import MODEL, RESULT, finish, finished, is_main, wait_for
-from agentgym.baselines.config import (
-    CONFIG_FILE,
-    save_config,
+from agentgym.baselines.checkpoints import (
+    MODEL,
+    begin,
+    conclude,
+    done_before,
+    is_main,
 )
 from agentgym.baselines.examples import (
     Example,
@@ -107,12 +109,9 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
         InvalidConfig: if a setting cannot be used, the folder holds another run, or a round solved
             nothing and has nothing else to learn from.
     """
-    if is_main():
-        save_config(config, folder)
-    wait_for(folder / CONFIG_FILE)
-    done = finished(folder)
+    begin(config, folder)
+    done = done_before(folder, say)
     if done is not None:
-        say(f"{folder} is finished")
         return done
     initial = demonstrations(config.data, seed=config.seed)
     chat = [example for path in config.data.chat for example in chat_file(path)]
@@ -165,10 +164,7 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
         policy, previous = place / "train" / MODEL, explored
 
     outcome = {"rounds": rows, "policy": str(policy)}
-    if is_main():
-        finish(folder, outcome)
-    wait_for(folder / RESULT)
-    return outcome
+    return conclude(folder, outcome)
 
 
 def weigh(episodes: Sequence[Episode], config: AgentEvolConfig) -> list[Weighted]:

@@ -18,14 +18,19 @@ from typing import Any
 
 from pydantic import Field
 
-from agentgym.baselines.checkpoints import MODEL, RESULT, finish, finished, is_main, wait_for
+from agentgym.baselines.checkpoints import (
+    MODEL,
+    begin,
+    conclude,
+    done_before,
+    is_main,
+    wait_for,
+)
 from agentgym.baselines.config import (
-    CONFIG_FILE,
     SCRATCH,
     ModelConfig,
     OptimConfig,
     RunConfig,
-    save_config,
 )
 from agentgym.baselines.examples import (
     DataConfig,
@@ -86,9 +91,7 @@ def train(config: BCConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any
     Raises:
         InvalidConfig: if a setting cannot be used, or the folder holds another run.
     """
-    if is_main():
-        save_config(config, folder)
-    wait_for(folder / CONFIG_FILE)
+    begin(config, folder)
     examples = examples_of(config.data, seed=config.seed)
     return learn(examples, config, folder, say, per_turn=config.data.per_turn)
 
@@ -113,9 +116,8 @@ def learn(
     Returns:
         Steps, loss, seconds, what became of the examples, and the evaluation.
     """
-    done = finished(folder)
+    done = done_before(folder, say)
     if done is not None:
-        say(f"{folder} is finished")
         return done
     from agentgym.baselines.chat import ChatTemplate, texts_of
     from agentgym.baselines.model import load_policy
@@ -139,10 +141,7 @@ def learn(
     trainer = make_trainer(policy, rows, config, folder)
     result = {"examples": asdict(report), **run_trainer(trainer, policy, config, folder, journal)}
     result |= leave(trainer, policy, config.model, config, folder, journal)
-    if is_main():
-        finish(folder, result)
-    wait_for(folder / RESULT)
-    return result
+    return conclude(folder, result)
 
 
 def clone_first(config: CloningConfig, folder: Path, say: Say = to_stderr) -> ModelConfig:

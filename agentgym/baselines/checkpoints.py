@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from agentgym.baselines.config import CONFIG_FILE, Settings, save_config
+from agentgym.baselines.progress import Say
 from agentgym.core import AgentGymError
 from agentgym.rollout.store import write_atomic
 
@@ -70,6 +72,33 @@ def finish(folder: Path, result: Mapping[str, Any]) -> None:
     """Record that a run has come to its end; its checkpoints are no longer needed."""
     write_atomic(folder / RESULT, json.dumps(dict(result), indent=2) + "\n")
     shutil.rmtree(checkpoint_folder(folder), ignore_errors=True)
+
+
+def begin(config: Settings, folder: Path) -> None:
+    """Record a run's settings, once for all its processes.
+
+    Raises:
+        InvalidConfig: if the folder holds another run.
+    """
+    if is_main():
+        save_config(config, folder)
+    wait_for(folder / CONFIG_FILE)
+
+
+def done_before(folder: Path, say: Say) -> dict[str, Any] | None:
+    """Return the result of a run that is finished and say so, or None."""
+    done = finished(folder)
+    if done is not None:
+        say(f"{folder} is finished")
+    return done
+
+
+def conclude(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
+    """Record a run's result, once for all its processes, and return it."""
+    if is_main():
+        finish(folder, result)
+    wait_for(folder / RESULT)
+    return result
 
 
 def is_main() -> bool:

@@ -17,13 +17,16 @@ from typing import Any
 from pydantic import Field
 
 from agentgym.baselines.bc import DATA, CloningConfig, clone_first
-from agentgym.baselines.checkpoints import RESULT, finish, finished, is_main, wait_for
+from agentgym.baselines.checkpoints import (
+    begin,
+    conclude,
+    done_before,
+    is_main,
+)
 from agentgym.baselines.config import (
-    CONFIG_FILE,
     ModelConfig,
     OptimConfig,
     RunConfig,
-    save_config,
 )
 from agentgym.baselines.examples import ExampleReport, example_of, fit
 from agentgym.baselines.explore import ExploreConfig, explore
@@ -73,12 +76,9 @@ def train(config: DPOConfig, folder: Path, say: Say = to_stderr) -> dict[str, An
         InvalidConfig: if a setting cannot be used, the folder holds another run, or there are no
             pairs.
     """
-    if is_main():
-        save_config(config, folder)
-    wait_for(folder / CONFIG_FILE)
-    done = finished(folder)
+    begin(config, folder)
+    done = done_before(folder, say)
     if done is not None:
-        say(f"{folder} is finished")
         return done
     start = clone_first(config, folder, say)
     episodes = _episodes(config, start, folder, say)
@@ -90,10 +90,7 @@ def train(config: DPOConfig, folder: Path, say: Say = to_stderr) -> dict[str, An
             "higher temperature, or a lower pairs.winner or pairs.gap give some."
         )
     result = {"pairs": asdict(report), **_learn(pairs, start, config, folder, say)}
-    if is_main():
-        finish(folder, result)
-    wait_for(folder / RESULT)
-    return result
+    return conclude(folder, result)
 
 
 def plan(config: DPOConfig) -> list[str]:

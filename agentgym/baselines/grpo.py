@@ -26,16 +26,20 @@ from pydantic import Field
 from agentgym.baselines.adca_options import AdcaOptions
 from agentgym.baselines.advantage import GRPO_EPS, adca_advantages, grpo_advantages
 from agentgym.baselines.bc import CloningConfig, clone_first
-from agentgym.baselines.checkpoints import RESULT, finish, finished, is_main, ranks, wait_for
+from agentgym.baselines.checkpoints import (
+    begin,
+    conclude,
+    done_before,
+    is_main,
+    ranks,
+)
 from agentgym.baselines.config import (
-    CONFIG_FILE,
     EnvTasks,
     LengthConfig,
     ModelConfig,
     OptimConfig,
     SamplingConfig,
     Settings,
-    save_config,
 )
 from agentgym.baselines.plan import count_tasks, describe_tasks, plan_data, plan_learning
 from agentgym.baselines.progress import Journal, Say, to_stderr
@@ -247,22 +251,16 @@ def improve(
 ) -> dict[str, Any]:
     """Improve a policy by playing, with what an episode's rounds are credited with; see `train`."""
     check(config)
-    if is_main():
-        save_config(config, folder)
-    wait_for(folder / CONFIG_FILE)
-    done = finished(folder)
+    begin(config, folder)
+    done = done_before(folder, say)
     if done is not None:
-        say(f"{folder} is finished")
         return done
     try:
         start = clone_first(config, folder, say)
         result = _learn(config, start, credit, folder, say)
     finally:
         credit.close()
-    if is_main():
-        finish(folder, result)
-    wait_for(folder / RESULT)
-    return result
+    return conclude(folder, result)
 
 
 def _learn(
