@@ -3,8 +3,9 @@
 A reply is learned exactly where the policy would have written it: from the end of the prompt the
 chat template makes for that turn, up to and including the token that ends the turn. Nothing before
 it (instructions, observations, the template's headers) and nothing after it is. A template that
-marks replies with `{% generation %}` tags is taken at its word; for any other, the template is
-rendered once up to each turn, which shows where the reply begins.
+marks replies with `{% generation %}` tags is taken at its word; for any other, the text up to each
+turn shows where the reply begins. Where it can be seen that a template writes message after message
+(`agents.hf_template`) one run of it gives all these texts, else it is rendered once up to each.
 
 One sequence can stand for all turns of an episode only if a turn's prompt is a prefix of what
 follows. A template that writes earlier turns differently later on (one that drops past reasoning)
@@ -13,11 +14,15 @@ breaks this, and is refused with a way out: an example a turn.
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from agentgym.agents.hf_template import CannotGrow, Growing
+from agentgym.agents.hf_tokens import Tokenized, anchors, tokens_of
 from agentgym.core import AgentGymError
 from agentgym.core.errors import InvalidConfig
 
@@ -82,6 +87,23 @@ class Encoded:
         return Encoded(self.input_ids[: span.end], kept)
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A conversation as text.
+
+    Attributes:
+        whole: all of it.
+        prompts: the text up to where each reply begins, as its policy was given it.
+        alone: returns the text of the conversation that ends with a reply.
+        grown: whether all of it comes from one run of the template.
+    """
+
+    whole: str
+    prompts: Mapping[int, str]
+    alone: Callable[[int], str]
+    grown: bool
+
+
 @dataclass(frozen=True)
 class ChatTemplate:
     """A tokenizer's way to write conversations.
@@ -124,29 +146,27 @@ class ChatTemplate:
                     f"message {i} is of role {message['role']!r} and flagged to be learned; only "
                     "the assistant's replies can be"
                 )
-        prompts = {i: self.prompt(messages[:i]) for i in replies if weights[i]}
-        whole = self._render(messages)
+        written = self._written(messages, [i for i in replies if weights[i]])
+        whole, prompts = written.whole, written.prompts
         for i, prompt in prompts.items():
             if not whole.startswith(prompt):
                 raise RewritesHistory(_rewritten(i, prompt, whole))
-        ids = self._tokens(whole)
-        heads = {i: self._tokens(prompt) for i, prompt in prompts.items()}
+        cut = Tokenized(self.tokenizer, whole, self._anchors)
+        ids, heads = cut.ids, self._heads(cut, list(prompts.values()))
         # Where a token spans the border of a prompt and its reply, which sampling never gives, the
         # parts are written one by one, as the policy reads and writes them.
-        merged = any(ids[: len(head)] != head for head in heads.values())
+        merged = any(ids[at : at + len(head)] != head for at, head in heads)
         if merged:
             ids, starts = self._piecewise(prompts, whole)
         else:
-            starts = {i: len(head) for i, head in heads.items()}
+            starts = {i: at + len(head) for i, (at, head) in zip(prompts, heads, strict=True)}
         marked = self._marked(messages, replies) if self.tagged and not merged else None
         spans = []
-        for i, start in starts.items():
-            alone = self._render(messages[: i + 1])
-            reply = self._tokens(alone[len(prompts[i]) :] if merged else alone)
-            reply = reply if merged else reply[start:]
+        after = self._after(written, starts, None if merged else cut)
+        for (i, start), reply in zip(starts.items(), after, strict=True):
             end = start + self._end(reply)
             if reply[: end - start] != ids[start:end]:
-                raise RewritesHistory(_rewritten(i, alone, whole))
+                raise RewritesHistory(_rewritten(i, written.alone(i), whole))
             if marked is not None:
                 start, end = max(start, marked[i][0]), marked[i][1]
             spans.append(Span(start, end, i, float(weights[i])))
@@ -168,6 +188,76 @@ class ChatTemplate:
     def prompt_ids(self, messages: Messages) -> list[int]:
         """Return the tokens the policy is given, as `HFAgent.encode` does."""
         return self._tokens(self.prompt(messages))
+
+    def _written(self, messages: Messages, learned: Sequence[int]) -> _Written:
+        """Write a conversation, up to each reply that is learned and up to the end of each."""
+        if len(learned) > 1:
+            with contextlib.suppress(CannotGrow):
+                return self._grown(messages, learned)
+        prompts = {i: self.prompt(messages[:i]) for i in learned}
+        return _Written(
+            self._render(messages), prompts, lambda i: self._render(messages[: i + 1]), False
+        )
+
+    def _grown(self, messages: Messages, learned: Sequence[int]) -> _Written:
+        """Return the same from one run of the template, where that gives the same.
+
+        Raises:
+            CannotGrow: where it need not.
+        """
+        growing = Growing(self.tokenizer, tools=self.tools, options=self.options)
+        for message in messages:
+            growing.add(_for_template(message))
+        text, ends = growing.text, growing.ends
+        try:
+            whole, first = self._render(messages), self.prompt(messages[:1])
+        except InvalidConfig as error:
+            raise CannotGrow(str(error)) from error
+        if not (learned[0] and whole.startswith(text) and first.startswith(text[: ends[0]])):
+            raise CannotGrow("a template writes otherwise when it is watched")
+        header, closing = first[ends[0] :], whole[len(text) :]
+        prompts = {i: text[: ends[i - 1]] + header for i in learned}
+        return _Written(whole, prompts, lambda i: text[: ends[i]] + closing, True)
+
+    def _heads(self, cut: Tokenized, prompts: Sequence[str]) -> list[tuple[int, list[int]]]:
+        """Return each prompt's tokens: how many it has from the whole text, and the rest.
+
+        Args:
+            cut: the whole text, which begins with every prompt.
+            prompts: the prompts.
+        """
+        places = [cut.anchor(len(prompt)) for prompt in prompts]
+        rest = [prompt[start:] for prompt, (_, start) in zip(prompts, places, strict=True)]
+        tokens = tokens_of(self.tokenizer, rest)
+        return [(at, head) for (at, _), head in zip(places, tokens, strict=True)]
+
+    def _after(
+        self, written: _Written, starts: Mapping[int, int], cut: Tokenized | None
+    ) -> Iterator[list[int]]:
+        """Yield the tokens from each reply's first on, as the conversation up to it has them.
+
+        Args:
+            written: the conversation.
+            starts: each reply's first token.
+            cut: the whole text; None where replies are tokenised by themselves.
+        """
+        # Texts that are there are cut at once; others are written one by one, so that of two that
+        # fail the first is heard.
+        together = len(starts) if written.grown else 1
+        replies = list(starts)
+        for group in (replies[n : n + together] for n in range(0, len(replies), together or 1)):
+            texts, skipped = [], []
+            for i in group:
+                alone, prompt = written.alone(i), written.prompts[i]
+                if cut is None:
+                    begin, skip = len(prompt), 0
+                else:
+                    at, begin = cut.anchor(len(prompt)) if alone.startswith(prompt) else (0, 0)
+                    skip = starts[i] - at
+                texts.append(alone[begin:])
+                skipped.append(skip)
+            tokens = tokens_of(self.tokenizer, texts)
+            yield from (ids[skip:] for ids, skip in zip(tokens, skipped, strict=True))
 
     def _piecewise(
         self, prompts: Mapping[int, str], whole: str
@@ -198,9 +288,9 @@ class ChatTemplate:
         if len(runs) != len(replies):
             return None
         found = {}
+        stops = self._stops | self._special
         for i, (start, end) in zip(replies, runs, strict=True):
             # The token that ends the turn is the policy's to write, wherever the tag stands.
-            stops = self._stops | self._special
             inside = ids[end - 1] in stops
             found[i] = start, end + (not inside and end < len(ids) and ids[end] in stops)
         return found
@@ -223,11 +313,15 @@ class ChatTemplate:
             "model.chat_template=FILE."
         )
 
-    @property
+    @cached_property
     def _stops(self) -> frozenset[int]:
         return self.ends | {i for i in [self.tokenizer.eos_token_id] if i is not None}
 
-    @property
+    @cached_property
+    def _anchors(self) -> dict[int, str]:
+        return anchors(self.tokenizer)
+
+    @cached_property
     def _special(self) -> frozenset[int]:
         added = self.tokenizer.added_tokens_decoder.items()
         return frozenset(i for i, token in added if token.special)

@@ -11,11 +11,21 @@ from hypothesis import strategies as st
 
 pytest.importorskip("transformers")
 
+from agentgym.agents.hf_template import CannotGrow
 from agentgym.agents.message import ToolCall
 from agentgym.baselines.chat import ChatTemplate, RewritesHistory, texts_of
 from agentgym.core.errors import InvalidConfig
 from tests.baselines import templates
 from tests.baselines.templates import FAMILIES, tokenizer_of
+
+
+class InFull(ChatTemplate):
+    """Writes and cuts a conversation anew for every reply, which is right whatever the template."""
+
+    _anchors: dict[int, str] = {}  # noqa: RUF012
+
+    def _grown(self, *_: Any) -> Any:
+        raise CannotGrow("it is not asked to")
 
 
 @lru_cache
@@ -87,6 +97,79 @@ def test_what_stands_before_a_reply_is_the_prompt_the_policy_is_given(family: st
         assert template.tokenizer.decode(before) == template.prompt(messages[: span.message])
         if family != "llama-3":  # this tokenizer reads "\n\n" differently before a word
             assert before == template.prompt_ids(messages[: span.message])
+
+
+OTHERS = {
+    "rewriting": templates.REWRITING,
+    "no end": templates.NO_END,
+    "asks whether a reply follows": (
+        "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>"
+        "{% if loop.last and add_generation_prompt %}<|im_start|>assistant\n{% endif %}{% endfor %}"
+    ),
+    "closes the last turn only": (
+        "{% for m in messages %}<|{{ m['role'] }}|>\n{{ m['content'] }}"
+        "{% if m['role'] == 'assistant' %}<|end|>{% elif not loop.last %}\n{% endif %}{% endfor %}"
+        "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+    ),
+    "refuses some": templates.CHATML.replace(
+        "{{ m['content'] }}",
+        "{% if 'x' in m['content'] %}{{ raise_exception('no x: ' ~ loop.index) }}{% endif %}"
+        "{{ m['content'] }}",
+    ),
+    "no token parts it": (
+        "{% for m in messages %}[{{ m['role'] }}]{{ m['content'] }}{% endfor %}</s>"
+    ),
+}
+odd = st.lists(
+    st.sampled_from([" ", "\n", "\n\n", "a", "x", "north", "<|im_end|>", "<|end|>", "<|", "|>",
+                     "</s>", "<|im_start|>assistant\n", "</think>", "é"]), max_size=6,
+).map("".join)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*sorted(FAMILIES), *sorted(OTHERS)])
+@settings(max_examples=40)
+@given(data=st.data())
+def test_one_run_of_a_template_gives_what_a_run_for_every_reply_gives(
+    name: str, data: st.DataObject
+) -> None:
+    family = FAMILIES.get(name)
+    chosen = tokenizer_of(
+        OTHERS[name] if family is None else family.template, family.eos if family else "<|im_end|>"
+    )
+    ends = frozenset(chosen.convert_tokens_to_ids(list(family.ends if family else ["<|end|>"])))
+    roles = data.draw(
+        st.lists(st.sampled_from(["user", "assistant", "tool"]), min_size=1, max_size=7)
+    )
+    messages = [{"role": r, "content": data.draw(st.one_of(texts, odd))} for r in roles]
+    weights = [float(r == "assistant" and data.draw(st.booleans())) for r in roles]
+
+    def outcome(template: ChatTemplate) -> Any:
+        try:
+            return template.encode(messages, weights)
+        except (RewritesHistory, InvalidConfig, ValueError, KeyError, IndexError) as error:
+            return type(error), str(error)
+
+    assert outcome(ChatTemplate(chosen, ends)) == outcome(InFull(chosen, ends))
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_what_it_takes_to_write_an_episode_grows_with_the_episode(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template = template_of(family)
+    render, spent = type(template.tokenizer).apply_chat_template, []
+
+    def counted(self: Any, messages: Any, **options: Any) -> Any:
+        spent.append(len(messages))
+        return render(self, messages, **options)
+
+    monkeypatch.setattr("transformers.PreTrainedTokenizerBase.apply_chat_template", counted)
+    short, long = (conversation(["go"] * n) for n in (10, 20))
+    template.encode(short)
+    of_short = sum(spent)
+    spent.clear()
+    template.encode(long)
+    assert sum(spent) < 2.1 * of_short < 3 * 2.1 * len(short)
 
 
 def test_tags_and_prefixes_agree_on_one_template() -> None:

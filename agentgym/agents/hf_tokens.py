@@ -1,0 +1,78 @@
+"""The tokens of a text, and those of texts that begin as it does, for the cost of the rest.
+
+A tokenizer first cuts a text at its special tokens and then treats each part by itself, so what
+stands before a special token has the same tokens whatever follows. A text that shares its beginning
+with one that is known therefore needs only to be cut from the last such token on that the two have
+in common. Tokens that reach over what surrounds them, or that could be part of another token, are
+no place to begin; where there is none, the whole text is cut.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def anchors(tokenizer: Any) -> dict[int, str]:
+    """Return the special tokens that part a text into pieces without regard to one another."""
+    if not getattr(tokenizer, "is_fast", False) or getattr(
+        tokenizer, "split_special_tokens", False
+    ):
+        return {}
+    added = dict(tokenizer.added_tokens_decoder)
+    texts = [token.content for token in added.values()]
+    return {
+        i: token.content
+        for i, token in added.items()
+        if token.special
+        and not (token.normalized or token.lstrip or token.rstrip or token.single_word)
+        and sum(token.content in text for text in texts) == 1
+    }
+
+
+class Tokenized:
+    """A text and its tokens.
+
+    Args:
+        tokenizer: a tokenizer of transformers.
+        text: the text; special tokens written in it are taken as such.
+        places: its `anchors`.
+
+    Attributes:
+        ids: the tokens of the text.
+    """
+
+    def __init__(self, tokenizer: Any, text: str, places: Mapping[int, str]) -> None:
+        self.text, self._tokenizer = text, tokenizer
+        self._at: list[int] = []  # token indices of the anchors,
+        self._starts: list[int] = []  # and where their text begins
+        self._ends: list[int] = []  # and ends
+        encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=bool(places))
+        self.ids = [int(i) for i in encoded["input_ids"]]
+        if places:
+            offsets = encoded["offset_mapping"]
+            for n, token in enumerate(self.ids):
+                if token in places:
+                    start, end = offsets[n]
+                    if text[start:end] == places[token]:
+                        self._at.append(n)
+                        self._starts.append(start)
+                        self._ends.append(end)
+
+    def anchor(self, length: int) -> tuple[int, int]:
+        """Return the last place to begin from, for texts that share so many characters.
+
+        Returns:
+            How many tokens stand before it, and how many characters.
+        """
+        last = bisect_right(self._ends, length) - 1
+        return (self._at[last], self._starts[last]) if last >= 0 else (0, 0)
+
+
+def tokens_of(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+    """Return the tokens of each of some texts."""
+    if not texts:
+        return []
+    rows = tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+    return [[int(i) for i in row] for row in rows]
