@@ -30,8 +30,8 @@ def grown(template: str, talk: list[dict[str, Any]] = TALK, **more: Any) -> Grow
         *(family.template for family in FAMILIES.values()),
         "{% set talk = messages %}" + LOOP.replace("in messages", "in talk"),
         "{% if messages[0].role == 'user' %}As told:{% endif %}" + LOOP,
-        LOOP.replace("{{ m.role }}", "{% if loop.index0 and messages[loop.index0-1].role == 'tool'"
-                     " %}{% else %}{{ loop.previtem.role }}{% endif %}"),
+        LOOP.replace("{{ m.role }}", "{% if loop.index0 and messages[loop.index0-1].role == 'user'"
+                     " %}{{ loop.previtem.role }}{% endif %}"),
         "{% set n = namespace(i=0) %}{% for m in messages %}{% set n.i = n.i + 1 %}{{ n.i }}"
         "{{ m.content }}{% endfor %}{% if add_generation_prompt %}{{ bos_token }}:{% endif %}",
         "{% for t in tools or [] %}{{ t }}{% endfor %}" + LOOP + "{% if thinking %}T{% endif %}",
