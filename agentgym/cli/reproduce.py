@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentgym.baselines.studies.catalog import STUDIES
 from agentgym.cli.console import err, out, print_json
 from agentgym.cli.errors import Commands
 from agentgym.cli.evaluate import command_line
 from agentgym.cli.options import Json
 
+if TYPE_CHECKING:
+    from agentgym.baselines.studies.settings import StudySettings
+    from agentgym.baselines.studies.study import Study
+
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     help=(
-        "Run an experiment again, from nothing to its table and plot.\n\n"
-        "[dim]Example:[/dim] agentgym reproduce demonstration --profile small"
+        "Run an experiment again, from nothing to its table.\n\n"
+        "[dim]Examples:[/dim]\n\n"
+        "  agentgym reproduce agentgym-table3 --profile cpu\n\n"
+        "  agentgym reproduce demonstration --profile small"
     ),
 )
 
-
-@app.callback()
-def _group() -> None:
-    """Keep the experiments commands of their own, however many there are."""
+Profile = Annotated[
+    str, typer.Option("--profile", "-p", help="cpu, paper (as published), or a YAML file.")
+]
+Sets = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting to change.")
+]
+Arms = Annotated[list[str] | None, typer.Option("--arm", help="Only this arm, and those it needs.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show the settings and what would be done, and stop.")
+]
 
 
 @app.command("demonstration")
@@ -35,9 +49,7 @@ def demonstration(
     to: Annotated[
         Path | None, typer.Option("--out", help="The folder; else runs/demonstration-PROFILE.")
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the settings and what would be done, and stop.")
-    ] = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Train every baseline from the same start on a tiny model, and compare them.
@@ -66,7 +78,7 @@ def demonstration(
     screen = err()
     screen.print(f"The demonstration lies in {folder}", markup=False, soft_wrap=True)
     try:
-        run(experiment, folder, lambda line: screen.print(line, markup=False, soft_wrap=True))
+        run(experiment, folder, _sayer(screen))
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt(f"Stopped. Go on with: {command_line()}") from stop
     text = show(experiment, folder)
@@ -76,3 +88,92 @@ def demonstration(
         print_json({"run": str(folder), **json.loads((folder / RESULTS).read_text("utf-8"))})
         return
     out().print(text, markup=False, soft_wrap=True)
+
+
+def command(study: Study) -> Callable[..., None]:
+    """Return the command of one study."""
+
+    def reproduce(
+        profile: Profile = "cpu",
+        sets: Sets = None,
+        arms: Arms = None,
+        to: Annotated[
+            Path | None, typer.Option("--out", help="The folder; else runs/NAME-PROFILE.")
+        ] = None,
+        dry_run: DryRun = False,
+        as_json: Json = False,
+    ) -> None:
+        folder = to or Path("runs") / f"{study.name}-{Path(profile).stem}"
+        _reproduce(study, profile, sets or [], tuple(arms or ()), folder, dry_run, as_json)
+
+    reproduce.__doc__ = (
+        f"{study.title}.\n\n"
+        f"Arms: {', '.join(arm.name for arm in study.arms)}. The table stands beside the published "
+        "one, never in it. The same command again goes on where it was stopped.\n\n"
+        f"[dim]Example:[/dim] agentgym reproduce {study.name} --profile cpu --dry-run"
+    )
+    return reproduce
+
+
+for _study in STUDIES:
+    app.command(_study.name)(command(_study))
+
+
+def _reproduce(
+    study: Study,
+    profile: str,
+    sets: list[str],
+    arms: tuple[str, ...],
+    folder: Path,
+    dry: bool,
+    as_json: bool,
+) -> None:
+    from agentgym.baselines.studies.settings import load_settings
+
+    settings = load_settings(study, profile, sets)
+    if dry:
+        _dry_run(study, settings, folder, arms, as_json)
+        return
+    from agentgym.baselines.checkpoints import is_main
+    from agentgym.baselines.studies.run import run
+
+    screen = err()
+    if is_main():
+        screen.print(f"The runs lie in {folder}", markup=False, soft_wrap=True)
+    try:
+        run(study, settings, folder, _sayer(screen), arms=arms)
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt(f"Stopped. Go on with: {command_line()}") from stop
+    if not is_main():  # one of several processes speaks
+        return
+    from agentgym.cli.studies import show
+
+    data, text = show(study, settings, folder)
+    if as_json:
+        print_json({"run": str(folder), **data})
+        return
+    out().print(text, markup=False, soft_wrap=True)
+
+
+def _dry_run(
+    study: Study, settings: StudySettings, folder: Path, arms: tuple[str, ...], as_json: bool
+) -> None:
+    from agentgym.baselines.config import to_yaml
+    from agentgym.baselines.studies.plan import plan, planned_stages
+
+    lines = plan(study, settings, folder, arms)
+    if as_json:
+        configs = {
+            str(stage.folder): stage.config.model_dump(mode="json")
+            for model in settings.models
+            for stage in planned_stages(study, settings, model, folder, arms)
+        }
+        print_json({"config": settings.model_dump(mode="json"), "arms": configs, "plan": lines})
+        return
+    out().print(to_yaml(settings), markup=False)
+    out().print("\n".join(lines), markup=False, soft_wrap=True)
+
+
+def _sayer(screen: Any) -> Callable[[str], None]:
+    """Return what takes lines of progress and shows them."""
+    return lambda line: screen.print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,140 @@
+"""What the arms reached, read back from the episodes on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentgym.agenteval.evaluate import Evaluation, load_run
+from agentgym.agenteval.report import Report
+from agentgym.baselines.checkpoints import RESULT
+from agentgym.baselines.config import EnvTasks
+from agentgym.baselines.demonstration.statistics import Gap, gap
+from agentgym.baselines.examples import env_choice
+from agentgym.baselines.studies.run import LINES
+from agentgym.baselines.studies.settings import StudySettings
+from agentgym.baselines.studies.stages import Stage
+from agentgym.baselines.studies.study import Study
+from agentgym.core import short_name
+from agentgym.rollout.episode import Episode
+
+MEASURED = ("tasks", "episodes", "attempts", "failed", "success", "score", "best")
+"""What the record of a study's results keeps of each environment."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one policy reached.
+
+    Attributes:
+        arm: name of its arm, or of an agent that is not trained.
+        title: its row of a table.
+        report: its measures, an environment a row.
+        episodes: by environment.
+        round: of AgentEvol, where the rounds are told apart; else None.
+    """
+
+    arm: str
+    title: str
+    report: Report
+    episodes: dict[str, list[Episode]]
+    round: int | None = None
+
+
+def rows(stages: list[Stage], settings: StudySettings, place: Path) -> list[Row]:
+    """Return what the arms of one model reached; an arm that has not been trained has no row.
+
+    Args:
+        stages: the arms, in order.
+        settings: the profile.
+        place: where the arms lie.
+    """
+    found = [row for stage in stages for row in _arm(stage)]
+    envs = stages[0].config.eval.envs
+    for name in settings.lines:
+        runs = _runs(place / LINES / name, envs)
+        if runs:
+            found.append(_row(name, name, runs))
+    return found
+
+
+def differences(study: Study, found: list[Row]) -> list[Gap]:
+    """Return by how much the arms differ that are published as one better than the other.
+
+    Of an arm whose rounds are told apart, the last stands for it.
+    """
+    last = {row.arm: row for row in found}
+    gaps = []
+    for one, other in study.claims:
+        if one in last and other in last:
+            for env in last[one].episodes:
+                if env in last[other].episodes:
+                    pair = [(name, [last[name].episodes[env]]) for name in (one, other)]
+                    gaps.append(gap(env, pair[0], pair[1]))
+    return gaps
+
+
+def _arm(stage: Stage) -> Iterator[Row]:
+    if not (stage.folder / RESULT).exists():
+        return
+    envs = stage.config.eval.envs
+    rounds = sorted(stage.folder.glob("round-*"), key=lambda path: int(path.name[6:]))
+    if not rounds:
+        yield _row(stage.arm.name, stage.arm.title, _runs(_last(stage.folder), envs))
+        return
+    shown = rounds if stage.arm.rounds else rounds[-1:]
+    for path in shown:
+        number = int(path.name[6:]) if stage.arm.rounds else None
+        title = stage.arm.title + (f", M = {number}" if number is not None else "")
+        yield _row(stage.arm.name, title, _runs(_last(path / "train"), envs), number)
+
+
+def _last(folder: Path) -> Path:
+    """Return the folder of a run's last evaluation."""
+    return max((folder / "eval").glob("step-*"), default=folder / "eval")
+
+
+def _runs(folder: Path, envs: tuple[EnvTasks, ...]) -> list[Evaluation]:
+    """Return the evaluations in a folder, in the profile's order."""
+    loaded = [load_run(path.parent) for path in sorted(folder.glob("*/config.json"))]
+    order = [short_name(env_choice(tasks).env_id) for tasks in envs]
+    return sorted(loaded, key=lambda one: order.index(one.report.rows[0].name))
+
+
+def _row(arm: str, title: str, runs: list[Evaluation], number: int | None = None) -> Row:
+    reports = [one.report for one in runs]
+    first: Report = reports[0] if reports else Report()
+    report = first.model_copy(
+        update={
+            "name": arm,
+            "agent": {"name": title},
+            "complete": all(one.complete for one in reports),
+            "rows": tuple(row for one in reports for row in one.rows),
+            "macro": {},
+            "warnings": tuple(line for one in reports for line in one.warnings),
+        }
+    )
+    episodes = {one.report.rows[0].name: list(one.episodes) for one in runs}
+    return Row(arm, title, report, episodes, number)
+
+
+def as_data(found: list[Row], gaps: list[Gap]) -> dict[str, Any]:
+    """Return rows and differences as plain data."""
+    return {
+        "rows": [
+            {
+                "arm": row.arm,
+                "title": row.title,
+                "round": row.round,
+                "envs": {
+                    one.name: {"edition": one.edition}
+                    | one.total.model_dump(mode="json", include=set(MEASURED))
+                    for one in row.report.rows
+                },
+            }
+            for row in found
+        ],
+        "differences": [one.model_dump(mode="json") for one in gaps],
+    }

@@ -1,0 +1,144 @@
+"""What a profile decides: the model, the demonstrations, and how each trainer is set.
+
+A trainer's section holds plain settings, as in a file of its own; it stands on what is `shared`,
+and that on the trainer's own profile where `use` names one, so that a published setting is written
+once. Model, demonstrations and starting policy are the study's to decide, never a section's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from agentgym.baselines.config import ModelConfig, Settings, UnknownProfile, resolve
+from agentgym.baselines.examples import DataConfig
+from agentgym.baselines.overrides import apply_override
+from agentgym.baselines.studies.study import Study
+from agentgym.core.errors import InvalidConfig
+from agentgym.core.extras import require
+
+PACKAGE = "agentgym.baselines.studies"
+DECIDED = {
+    "seed": "seed",
+    "model": "models",
+    "data": "base and large",
+    "policy": "the study",
+}
+"""What a trainer's section may not hold, and what decides it instead."""
+
+
+class StudySettings(Settings):
+    """A profile of a study.
+
+    Attributes:
+        study: name of the study.
+        use: the profile of each trainer that its section stands on ("paper"); "" for none.
+        seed: of every arm.
+        threads: torch's threads; None leaves them as they are.
+        models: the models; every arm is trained with each. One from scratch reads a compact prompt
+            as whole words and replies with bare actions; any other its own chat template.
+        base: the initial demonstrations.
+        large: demonstrations of all that is explored.
+        clone: whether arms that improve a policy begin with one that cloned `base`; else with the
+            model as it is. For studies whose first arm is `study.AS_IT_IS`.
+        lines: agents that are not trained, played beside the arms ("random", "expert").
+        shared: settings of every trainer.
+        bc: settings of BC.
+        agentevol: settings of AgentEvol.
+        dpo: settings of DPO.
+        grpo: settings of ADCA-GRPO, and of GRPO those that it has.
+    """
+
+    study: str
+    use: str = ""
+    seed: int = Field(0, ge=0)
+    threads: int | None = Field(None, ge=1)
+    models: tuple[ModelConfig, ...] = (ModelConfig(),)
+    base: DataConfig = DataConfig()
+    large: DataConfig = DataConfig()
+    clone: bool = False
+    lines: tuple[str, ...] = ()
+    shared: dict[str, Any] = Field(default_factory=dict)
+    bc: dict[str, Any] = Field(default_factory=dict)
+    agentevol: dict[str, Any] = Field(default_factory=dict)
+    dpo: dict[str, Any] = Field(default_factory=dict)
+    grpo: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check(self) -> StudySettings:
+        names = [model.name for model in self.models]
+        if len(set(names)) < len(names) or not names:
+            raise ValueError("name every model once, and at least one")
+        for name in ("bc", "agentevol", "dpo", "grpo", "shared"):
+            for key in getattr(self, name):
+                if key in DECIDED:
+                    raise ValueError(f"{name}.{key} is decided by {DECIDED[key]}")
+        return self
+
+
+def profiles(study: Study) -> list[str]:
+    """Return the names of a study's profiles."""
+    folder = resources.files(PACKAGE) / "profiles"
+    start, end = f"{study.family}-", ".yaml"
+    found = [f.name for f in folder.iterdir() if f.name.startswith(start) and f.name.endswith(end)]
+    return sorted(name.removeprefix(start).removesuffix(end) for name in found)
+
+
+def load_settings(
+    study: Study, source: str | Path = "cpu", overrides: Sequence[str] = ()
+) -> StudySettings:
+    """Return the settings of a study from a profile or a YAML file, with overrides.
+
+    Args:
+        study: the study.
+        source: a profile ("cpu", "paper"), or the path of a YAML file.
+        overrides: "a.b=value" each, the value written as in YAML.
+
+    Raises:
+        UnknownProfile: if there is neither such a profile nor such a file.
+        InvalidConfig: if a key is unknown or a value cannot be used.
+    """
+    yaml = require("yaml", "A profile", "train")
+    try:
+        data = yaml.safe_load(_text(study, source))
+    except yaml.YAMLError as error:
+        raise InvalidConfig(f"{source} is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict):
+        raise InvalidConfig(f"{source} must hold settings (key: value)")
+    data = json.loads(json.dumps(data))  # what an alias stands for is changed in one place alone
+    for override in overrides:
+        apply_override(data, override)
+    return resolve(StudySettings, {**data, "study": study.name}, str(source))
+
+
+def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings laid over others, key by key; a list takes the place of a list.
+
+    >>> merged({"optim": {"lr": 1, "epochs": 3}, "k": [1, 2]}, {"optim": {"lr": 2}, "k": [3]})
+    {'optim': {'lr': 2, 'epochs': 3}, 'k': [3]}
+    """
+    result = dict(under)
+    for key, value in over.items():
+        old = result.get(key)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        result[key] = merged(old, value) if both else value  # type: ignore[arg-type]
+    return result
+
+
+def _text(study: Study, source: str | Path) -> str:
+    text = str(source)
+    if text.endswith((".yaml", ".yml")) or "/" in text:
+        place = Path(source).expanduser()
+        if not place.is_file():
+            raise InvalidConfig(f"there is no file {place}")
+        return place.read_text(encoding="utf-8")
+    if text not in profiles(study):
+        hint = "A file of your own is named with its suffix (.yaml)."
+        raise UnknownProfile(f"profile of {study.name}", text, profiles(study), hint)
+    file = resources.files(PACKAGE) / "profiles" / f"{study.family}-{text}.yaml"
+    return file.read_text(encoding="utf-8")
