@@ -162,6 +162,7 @@ class EnvTasks(Settings):
         tasks: how many, spread evenly over the split; None for all.
         max_rounds: rounds before truncation; None takes the edition's default.
         options: other keyword arguments of the environment.
+        kinds: only tasks of these kinds ("GoTo*" for all that begin so); empty for all.
         threshold: an episode whose score is above this counts as solved; None takes the
             environment's own success.
     """
@@ -172,6 +173,7 @@ class EnvTasks(Settings):
     tasks: int | None = Field(None, ge=1)
     max_rounds: int | None = Field(None, ge=1)
     options: dict[str, Any] = Field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
     threshold: float | None = Field(None, ge=0, lt=1)
 
 

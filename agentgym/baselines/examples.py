@@ -171,6 +171,7 @@ def expert_episodes(tasks: EnvTasks, *, seed: int = 0) -> list[Episode]:
         tasks=tasks.tasks,
         max_rounds=tasks.max_rounds,
         options=dict(tasks.options),
+        kinds=tasks.kinds,
         seed=seed,
     )
     return list(kept)
@@ -184,6 +185,7 @@ def env_choice(tasks: EnvTasks) -> EnvChoice:
         split=tasks.split,
         max_rounds=tasks.max_rounds,
         options=tasks.options,
+        kinds=tasks.kinds,
     )
 
 

@@ -9,12 +9,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+)
 
 from agentgym.core import AgentGymError, Task, TaskSet, make, portable_id
-from agentgym.core.errors import InvalidConfig
+from agentgym.core.errors import InvalidConfig, did_you_mean
 from agentgym.core.options import whole
 from agentgym.rollout.episode import episode_key
 
@@ -33,6 +41,7 @@ class EnvChoice(BaseModel):
         split: split of the tasks.
         max_rounds: rounds before truncation; None takes the edition's default.
         options: other keyword arguments of the environment.
+        kinds: only tasks of these kinds, "GoTo*" standing for all that begin so; empty for all.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -42,6 +51,15 @@ class EnvChoice(BaseModel):
     split: str = "eval"
     max_rounds: int | None = None
     options: dict[str, Any] = Field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _record(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the kinds where all are meant: such a choice is written as it always was."""
+        data: dict[str, Any] = dump(self)
+        if not self.kinds:
+            del data["kinds"]
+        return data
 
     @field_validator("options")
     @classmethod
@@ -150,7 +168,7 @@ def _choose(
                 raise InvalidConfig(
                     f"the {choice.edition} edition of {choice.env_id} has no {choice.split} tasks"
                 )
-            yield choice, spread(split, tasks)
+            yield choice, spread(of_kinds(split, choice.kinds), tasks)
         return
     names = {task_set.name for _, task_set in sets}
     for task_id in task_ids:
@@ -160,6 +178,27 @@ def _choose(
         ids = [t for t in task_ids if t.rpartition("_")[0] == task_set.name]
         if ids:
             yield choice, [task_set.get(t) for t in dict.fromkeys(ids)]
+
+
+def of_kinds(tasks: Sequence[Task], kinds: Sequence[str]) -> Sequence[Task]:
+    """Return the tasks of some kinds, in their order; those of all kinds where none is named.
+
+    Args:
+        tasks: tasks of one split.
+        kinds: names of kinds, in which "*" stands for any text.
+
+    Raises:
+        InvalidConfig: if there is no task of a kind that is named.
+    """
+    if not kinds:
+        return tasks
+    known = list(dict.fromkeys(task.kind for task in tasks))
+    for kind in kinds:
+        if not any(fnmatchcase(name, kind) for name in known):
+            raise InvalidConfig(
+                f"there are no tasks of the kind {kind!r}. {did_you_mean(kind, known, limit=50)}"
+            )
+    return [task for task in tasks if any(fnmatchcase(task.kind, kind) for kind in kinds)]
 
 
 def spread(tasks: Sequence[Task], count: int | None) -> Sequence[Task]:

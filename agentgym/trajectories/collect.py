@@ -67,6 +67,7 @@ class Options(TypedDict, total=False):
     action_format: str
     max_rounds: int | None
     options: dict[str, Any] | None
+    kinds: Sequence[str]
     keep: str | Callable[[Episode], bool] | None
     run: str | os.PathLike[str] | None
     concurrency: int
@@ -90,6 +91,7 @@ def gather(
     action_format: str = "react",
     max_rounds: int | None = None,
     options: dict[str, Any] | None = None,
+    kinds: Sequence[str] = (),
     keep: str | Callable[[Episode], bool] | None = None,
     run: str | os.PathLike[str] | None = None,
     concurrency: int = 16,
@@ -113,6 +115,7 @@ def gather(
         action_format: how replies are written.
         max_rounds: rounds before truncation; None takes the edition's default.
         options: other keyword arguments of the environments.
+        kinds: only tasks of these kinds, "*" standing for any text; empty for all.
         keep: "success", "completed", "all" or a condition of your own; by default an expert's
             successes, and everything of other agents.
         run: a run folder; the same call again takes up where it was interrupted.
@@ -138,6 +141,7 @@ def gather(
             split=split,
             max_rounds=max_rounds,
             options=options or {},
+            kinds=tuple(kinds),
         )
         for name in names
     ]

@@ -25,7 +25,7 @@ from agentgym.baselines.demonstration.run import UnknownArm, find_arm
 from agentgym.baselines.demonstration.show import percent, plot, table
 from agentgym.baselines.demonstration.start import bare, template_of
 from agentgym.baselines.demonstration.statistics import gap, line, task_means
-from agentgym.baselines.demonstration.words import ACT, END, OTHER, word_tokenizer
+from agentgym.baselines.demonstration.words import ACT, END, OTHER, PHRASES, word_tokenizer
 from agentgym.baselines.examples import env_choice, example_of, expert_episodes
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.engine import rollout
@@ -78,11 +78,18 @@ def test_words_put_together_again_are_the_text(env: str) -> None:
     needs(env)
     texts = [rendered(env, list(example_of(episode).messages)) for episode in played(env)]
     replies = [step.reply for episode in played(env) for step in episode.steps]
-    tokenizer = word_tokenizer([*texts, *replies], template_of(env))
+    tokenizer = word_tokenizer([*texts, *replies], template_of(env), PHRASES.get(env, ""))
     for text in (*texts, *replies):
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         assert tokenizer.decode(ids) == text
         assert tokenizer.unk_token_id not in ids
+
+
+def test_a_name_of_several_words_is_one_token() -> None:
+    text = "open the red door<|end|> see red closed door 1 f2"
+    ids = (tokenizer := word_tokenizer([text], "", PHRASES["babyai"]))(text)["input_ids"]
+    pieces = ["open", " the", " red door", END, " see", " red closed door", " 1", " f2"]
+    assert tokenizer.convert_ids_to_tokens(ids) == pieces
 
 
 def test_the_maze_is_told_by_the_way_to_the_goal_and_the_walls() -> None:

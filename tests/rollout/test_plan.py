@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentgym.core import TaskSet
-from agentgym.rollout.plan import spread
+from agentgym.core.errors import InvalidConfig
+from agentgym.rollout.plan import EnvChoice, of_kinds, plan, spread
 
 
 def tasks_of(kinds: list[str]):
@@ -32,3 +34,27 @@ def test_any_count_gives_that_many_different_tasks_in_order(kinds, count):
     picked = [t.index for t in spread(tasks, count)]
     assert picked == sorted(set(picked))
     assert len(picked) == min(count, len(tasks))
+
+
+def test_tasks_of_some_kinds_by_name_and_by_pattern():
+    tasks = tasks_of(["go-near", "open", "go-far", "take"])
+    assert [t.kind for t in of_kinds(tasks, ["take", "go-*"])] == ["go-near", "go-far", "take"]
+    assert of_kinds(tasks, []) == tasks
+
+
+def test_a_kind_that_does_not_exist_is_named_with_the_nearest():
+    with pytest.raises(InvalidConfig, match=r"'opne'.*Did you mean open"):
+        of_kinds(tasks_of(["go", "open"]), ["go", "opne"])
+
+
+def test_a_plan_holds_the_tasks_of_its_kinds_with_the_seeds_they_always_have():
+    every = {job.task.id: job for job in plan([EnvChoice(env_id="agentgym/Maze-v0")])}
+    some = plan([EnvChoice(env_id="agentgym/Maze-v0", kinds=("*-7x7",))], tasks=8)
+    assert Counter(job.task.kind.partition("-")[2] for job in some) == {"7x7": 8}
+    assert all(job.seed == every[job.task.id].seed for job in some)
+
+
+def test_a_choice_of_all_kinds_is_recorded_as_before_there_were_choices():
+    assert "kinds" not in EnvChoice(env_id="agentgym/Maze-v0").model_dump()
+    kept = EnvChoice(env_id="agentgym/Maze-v0", kinds=("a*",))
+    assert EnvChoice(**kept.model_dump()) == kept

@@ -80,6 +80,7 @@ class EnvSettings(Settings):
         edition: edition of its tasks.
         max_rounds: rounds an episode may take.
         options: other keyword arguments of the environment.
+        kinds: only tasks of these kinds; empty for all.
         demos: tasks the expert demonstrates.
         wide: tasks AgentEvol and the others explore; None for the whole train split.
         held_out: tasks of the evaluation; None for the whole eval split.
@@ -99,6 +100,7 @@ class EnvSettings(Settings):
     edition: str = "mini"
     max_rounds: int = Field(30, ge=1)
     options: dict[str, object] = Field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
     demos: int = Field(40, ge=1)
     wide: int | None = Field(None, ge=1)
     held_out: int | None = Field(None, ge=1)
@@ -129,6 +131,7 @@ class EnvSettings(Settings):
             tasks=count,
             max_rounds=self.max_rounds,
             options=dict(self.options),
+            kinds=self.kinds,
         )
 
     def sampling(self) -> SamplingConfig:

@@ -40,7 +40,7 @@ def prepare(setting: EnvSettings, folder: Path, *, seed: int) -> tuple[Path, Pat
     Raises:
         InvalidConfig: if there is no template for the environment.
     """
-    from agentgym.baselines.demonstration.words import word_tokenizer
+    from agentgym.baselines.demonstration.words import PHRASES, word_tokenizer
     from agentgym.baselines.model import Policy, make_model, save_policy
 
     demos, base = folder / DEMOS, folder / BASE
@@ -50,7 +50,8 @@ def prepare(setting: EnvSettings, folder: Path, *, seed: int) -> tuple[Path, Pat
         write(TrajectoryDataset([bare(episode) for episode in episodes]), demos)
     if not base.exists():
         template = template_of(setting.env)
-        tokenizer = word_tokenizer(_texts(setting, template), template)
+        phrases = PHRASES.get(setting.env, "")
+        tokenizer = word_tokenizer(_texts(setting, template), template, phrases)
         model = make_model(setting.model, tokenizer, seed=seed)
         save_policy(Policy(model, tokenizer, BASE), base)
     return demos, base
