@@ -86,6 +86,11 @@ class AdcaOptions(BaseModel):
         """Return whether the composite advantage still holds at a training step, from 0."""
         return self.prm_steps is None or global_step < self.prm_steps
 
+    def used(self, global_step: int) -> bool:
+        """Return whether what attribution says is used at a training step, from 0."""
+        weighed = self.outcome == "only_prm" or self.alpha_at(global_step) > 0.0
+        return self.active(global_step) and weighed
+
     def progress(self, global_step: int) -> float:
         """Return how far the alpha schedule is, in [0, 1]."""
         if self.alpha_progress is not None:

@@ -417,6 +417,18 @@ def test_nobody_is_asked_once_attribution_has_ended() -> None:
     assert judge.calls == 1
 
 
+def test_nobody_is_asked_where_the_answer_would_weigh_nothing() -> None:
+    judge = Judge()
+    episodes = [spoken(2), spoken(2)]
+    done = batch(LlmAttributor(judge), episodes, AdcaOptions(alpha=0.0))
+    assert done.credits == [None, None]
+    fading = AdcaOptions(alpha_schedule="cosine", total_steps=10)
+    batch(LlmAttributor(judge), episodes, fading, global_step=10)
+    assert judge.calls == 0
+    batch(LlmAttributor(judge), [spoken(2)], AdcaOptions(alpha=0.0, outcome="only_prm"))
+    assert judge.calls == 1
+
+
 def test_groups_without_a_difference_are_not_asked_about() -> None:
     judge = Judge()
     episodes = [spoken(2, s, f"g{i}") for i, s in enumerate((1.0, 1.0, 0.0, 0.0, 1.0, 0.0))]

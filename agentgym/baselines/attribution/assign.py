@@ -70,8 +70,9 @@ async def assign_credit_async(
 ) -> AssignedCredit:
     """Return the credits of a batch.
 
-    From `prm_steps` on nothing is asked and no episode has credits. Episodes that `skip` leaves
-    out are not asked about either: all their steps get the sign of their outcome, as published.
+    From `prm_steps` on, and where alpha is 0, nothing is asked and no episode has credits. Episodes
+    that `skip` leaves out are not asked about either: all their steps get the sign of their
+    outcome, as published.
 
     Args:
         episodes: what was played; their order is free.
@@ -91,10 +92,11 @@ async def assign_credit_async(
         raise InvalidBatch(f"there are {len(episodes)} episodes and {len(groups)} group ids")
     returns = [e.score for e in episodes] if outcomes is None else list(outcomes)
     advantages = grpo_advantages(groups, returns)
-    if options.active(global_step):
+    if options.used(global_step):
         known = _skip(episodes, returns, advantages, options)
     else:
-        why = f"attribution ended at step {options.prm_steps}"
+        ended = not options.active(global_step)
+        why = f"attribution ended at step {options.prm_steps}" if ended else "alpha is 0"
         known = {i: _skipped(e, None, why) for i, e in enumerate(episodes)}
     asked = [i for i in range(len(episodes)) if i not in known]
     try:

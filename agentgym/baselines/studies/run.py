@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym.agenteval.evaluate import evaluate
-from agentgym.baselines.checkpoints import RESULT, begin, conclude, done_before, is_main, wait_for
+from agentgym.baselines.checkpoints import begin, conclude, done_before, is_main, wait_for
 from agentgym.baselines.config import EvalConfig, RunConfig
 from agentgym.baselines.examples import env_choice
 from agentgym.baselines.progress import Journal, Say, to_stderr
@@ -66,8 +66,6 @@ def _train(stage: Stage, place: Path, say: Say) -> dict[str, Any]:
     _share(stage, place)
     if stage.baseline is None:
         return measure_as_it_is(stage.config, stage.folder, say)
-    if (stage.folder / RESULT).exists():
-        say("finished before")
     return stage.baseline.train(stage.config, stage.folder, say)
 
 
