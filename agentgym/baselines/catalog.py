@@ -45,9 +45,11 @@ class Baseline:
         return load_config(cls, self.name, source, overrides)
 
     def plan(self, config: RunConfig) -> list[str]:
-        """Return what it would do, a line each."""
+        """Return what it would do and what that would cost, a line each."""
+        from agentgym.baselines.estimate import estimate_lines
+
         told: Callable[[RunConfig], list[str]] = importlib.import_module(self.module).plan
-        return told(config)
+        return [*told(config), *estimate_lines(config)]
 
     def train(self, config: RunConfig, folder: Path, say: Say) -> dict[str, Any]:
         """Train, or go on with what was cut short, and return the result."""

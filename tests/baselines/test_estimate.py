@@ -1,0 +1,195 @@
+"""What a plan says a run will cost: sums, what more of a setting does, what is said of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("yaml")
+
+from agentgym.baselines.bc import BCConfig
+from agentgym.baselines.catalog import BASELINES, Baseline, find_baseline
+from agentgym.baselines.config import RunConfig, resolve
+from agentgym.baselines.costs.memory import Memory
+from agentgym.baselines.estimate import Estimate, estimate, estimate_lines
+from agentgym.core.errors import InvalidConfig
+
+PAPER = {b.name: b.config("paper") for b in BASELINES}
+
+
+@pytest.mark.parametrize("baseline", BASELINES, ids=lambda b: b.name)
+def test_every_plan_ends_with_what_it_would_cost(baseline: Baseline) -> None:
+    for name in ("tiny", "paper"):
+        config = baseline.config(name)
+        plan = baseline.plan(config)
+        said = estimate_lines(config)
+        assert plan[-len(said) :] == said
+        assert all(line.startswith(("estimate: ", "assumed: ")) for line in said)
+        assert sum(line.startswith("assumed: ") for line in said) == 1
+        assert any("memory of a process while training" in line for line in said)
+        assert any(("GPU hours" if name == "paper" else "one CPU core") in line for line in said)
+
+
+def test_the_paper_profiles_are_counted_on_the_node_they_were_run_on() -> None:
+    for name, config in PAPER.items():
+        cost = estimate(config)
+        assert (cost.machine, cost.processes) == ("A100 80 GB", 8), name
+        assert cost.device_hours == pytest.approx(8 * cost.hours)
+        # Published on 8 x A100 80 GB: training has to find room there.
+        assert cost.memory.training < 80e9, name
+        assert 0.5 < cost.hours < 200, name
+
+
+def test_a_model_that_is_too_large_is_said_to_be() -> None:
+    config = find_baseline("grpo").config("paper", ["model.name=Qwen/Qwen2.5-14B-Instruct"])
+    cost = estimate(config)
+    assert cost.weights == 14_770_033_664
+    assert not cost.fits
+    assert cost.advice
+    assert any("DOES NOT FIT in 80.0 GB" in line for line in cost.lines())
+    alone = [line for line in estimate_lines(config) if "one process alone" in line]
+    assert len(alone) == 1
+    assert "DOES NOT FIT" in alone[0]
+    with_lora = config.model_copy(
+        update={
+            "model": resolve(type(config.model), {"name": config.model.name, "lora": {"r": 16}})
+        }
+    )
+    assert estimate(with_lora).memory.training < cost.memory.training
+
+
+def test_tokens_of_bc_are_those_of_its_steps() -> None:
+    data: dict[str, Any] = {
+        "model": {"name": "scratch"},
+        "data": {"expert": [{"env": "maze", "tasks": 40, "max_rounds": 6}]},
+        "optim": {"batch_size": 4, "accumulate": 2, "epochs": 3},
+    }
+    whole = estimate(resolve(BCConfig, data))
+    each = whole.learned / 120
+    data["optim"]["max_steps"] = 10
+    assert estimate(resolve(BCConfig, data)).learned == pytest.approx(80 * each)
+    assert estimate(resolve(BCConfig, data), 2).learned == pytest.approx(160 * each)
+
+
+def test_grpo_plays_what_it_says() -> None:
+    config = find_baseline("grpo").config("paper", ["eval.envs=[]", "data.expert=[]"])
+    cost = estimate(config)
+    assert cost.episodes == 30 * 32 * 8
+    assert cost.learned == pytest.approx(cost.sampled + cost.read)
+    twice = config.model_copy(update={"iterations": 2})
+    assert estimate(twice).learned == pytest.approx(2 * cost.learned)
+    assert estimate(twice).sampled == cost.sampled
+    free = config.model_copy(update={"kl_coef": 0.0})
+    assert estimate(free).memory.reference == 0 < cost.memory.reference
+    assert estimate(free).operations < cost.operations
+
+
+def test_only_a_judge_is_called_and_no_longer_than_it_is_used() -> None:
+    judged = find_baseline("adca-grpo").config("paper")
+    assert estimate(judged).calls == 30 * 256
+    short = find_baseline("adca-grpo").config("paper", ["adca.prm_steps=10"])
+    assert estimate(short).calls == 10 * 256
+    assert estimate(PAPER["grpo"]).calls == 0
+    assert estimate(find_baseline("adca-grpo").config("tiny")).calls == 0
+
+
+def test_agentevol_grows_with_its_rounds_and_samples() -> None:
+    def of(*overrides: str) -> Estimate:
+        return estimate(find_baseline("agentevol").config("paper", [*overrides, "eval.envs=[]"]))
+
+    plain, more, many = of(), of("iterations=8"), of("explore.samples=3")
+    assert more.episodes == 2 * plain.episodes
+    assert many.episodes == 3 * plain.episodes
+    assert of("merge=none").learned < plain.learned < more.learned
+    assert of("keep=all", "explore.samples=3").learned > many.learned
+    assert of("scope=limited").episodes < plain.episodes
+    elsewhere = of("explore.agent=openai:gpt-4o")
+    assert elsewhere.sampled == plain.sampled
+    assert elsewhere.sampling_operations == 0
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    batch=st.integers(1, 8),
+    limit=st.integers(64, 2048),
+    rank=st.integers(1, 64),
+    processes=st.integers(1, 8),
+)
+def test_more_of_anything_never_costs_less(
+    batch: int, limit: int, rank: int, processes: int
+) -> None:
+    def of(batch: int = batch, limit: int = limit, rank: int | None = rank) -> Estimate:
+        config = {
+            "model": {"name": "smollm2", "lora": {"r": rank} if rank else None},
+            "data": {"expert": [{"env": "maze", "tasks": 10}]},
+            "length": {"max_tokens": limit},
+            "optim": {"batch_size": batch, "max_steps": 5},
+        }
+        return estimate(resolve(BCConfig, config), processes)
+
+    plain = of()
+    assert of(batch=batch + 1).memory.training > plain.memory.training
+    assert of(limit=limit + 64).memory.training >= plain.memory.training
+    assert of(rank=rank + 1).memory.training > plain.memory.training
+    assert of(rank=rank + 1).trained > plain.trained
+    assert of(rank=None).memory.training > plain.memory.training
+    assert of(batch=batch + 1).operations > plain.operations
+    assert plain.hours > 0
+
+
+def test_costs_add_up_and_the_largest_memory_counts() -> None:
+    one, two = estimate(PAPER["bc"]), estimate(PAPER["grpo"])
+    both = one + two
+    assert both.hours == one.hours + two.hours
+    assert both.device_hours == one.device_hours + two.device_hours
+    assert both.learned == one.learned + two.learned
+    assert both.memory.training == max(one.memory.training, two.memory.training)
+    assert both.playing.sampling == max(one.playing.sampling, two.playing.sampling)
+    assert both.peak == max(one.peak, two.peak)
+    assert both.weights == max(one.weights, two.weights)
+    assert sum([one, two], Estimate()) == sum([one, two])
+    assert sum([one]).lines() == one.lines()
+    small = estimate(find_baseline("bc").config("tiny"))
+    assert (small + one).machine == (one + small).machine == "A100 80 GB"
+    assert "assumed: " in str(both)
+
+
+def test_a_launcher_says_how_many_there_are_and_whether_they_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = PAPER["bc"]
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    whole = estimate(config)
+    assert whole.processes == 4
+    assert whole.memory.weights == 4 * whole.weights
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+    parts = estimate(config)
+    assert parts.memory.weights == whole.weights
+    monkeypatch.setenv("FSDP_AUTO_WRAP_POLICY", "TRANSFORMER_BASED_WRAP")
+    assert estimate(config).memory.working < parts.memory.working
+    assert not any("one process alone" in line for line in estimate_lines(config))
+
+
+def test_files_that_are_here_are_counted_by_their_size(tmp_path: Path) -> None:
+    place = tmp_path / "some.jsonl"
+    place.write_text("x" * 33_000)
+    data = {"model": {"name": "scratch"}, "data": {"files": [str(place)]}}
+    assert estimate(resolve(BCConfig, data)).learned == pytest.approx(10_000)
+    missing = {"model": {"name": "scratch"}, "data": {"files": [str(tmp_path / "no.jsonl")]}}
+    cost = estimate(resolve(BCConfig, missing))
+    assert cost.learned == 0
+    assert any("counted as nothing" in note for note in cost.assumed)
+
+
+def test_settings_of_no_trainer_are_refused() -> None:
+    with pytest.raises(InvalidConfig, match="RunConfig"):
+        estimate(RunConfig())
+
+
+def test_where_there_is_no_device_everything_fits() -> None:
+    assert Estimate(memory=Memory(weights=1e15)).fits
+    assert Estimate(memory=Memory(weights=1e15), capacity=1e9).fits is False
