@@ -8,10 +8,11 @@ log-probabilities, which is what a trainer needs.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +100,7 @@ class HFAgent(ChatAgent):
         from agentgym.agents.hf_cache import Store
         from agentgym.agents.hf_generate import Sampling
         from agentgym.agents.hf_load import context_limit, end_tokens, keeps_all, load
+        from agentgym.agents.hf_prompt import Prompts
 
         if threads:
             torch.set_num_threads(threads)
@@ -126,6 +128,9 @@ class HFAgent(ChatAgent):
         self.context = context or context_limit(model)
         self.supports_tools = "tools" in self._template and "<tool_call>" in self._template
         self._options = dict(template_options or {})
+        self._prompts = Prompts(
+            tokenizer, self._template, self._options, plain=_for_template, render=self._render
+        )
         self._ends = end_tokens(model, tokenizer)
         self._plain = not keeps_all(model)
         self._store = Store(0 if self._plain else cache_tokens)
@@ -144,7 +149,9 @@ class HFAgent(ChatAgent):
         seed: int = 0,
     ) -> Reply:
         """Return the model's reply; see `ChatAgent.complete`."""
-        return await self.answer(self.encode(messages, tools), episode=episode, seed=seed)
+        with self._refusals():
+            prompt = self._prompts.of(episode, messages, self._offered(tools))
+        return await self.answer(prompt, episode=episode, seed=seed)
 
     async def answer(self, prompt: Sequence[int], *, episode: str = "", seed: int = 0) -> Reply:
         """Return the model's reply to a conversation that is tokens already.
@@ -167,23 +174,34 @@ class HFAgent(ChatAgent):
         Raises:
             ModelError: if the chat template refuses the conversation.
         """
+        with self._refusals():
+            return self._prompts.of("", messages, self._offered(tools))
+
+    def _offered(self, tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [dict(tool) for tool in tools] if self.supports_tools else []
+
+    def _render(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> str:
+        return str(
+            self.tokenizer.apply_chat_template(
+                [_for_template(message) for message in messages],
+                tools=[dict(tool) for tool in tools] or None,
+                chat_template=self._template,
+                add_generation_prompt=True,
+                tokenize=False,
+                **self._options,
+            )
+        )
+
+    @contextlib.contextmanager
+    def _refusals(self) -> Iterator[None]:
         from jinja2.exceptions import TemplateError
 
         try:
-            ids = self.tokenizer.apply_chat_template(
-                [_for_template(message) for message in messages],
-                tools=[dict(tool) for tool in tools] if tools and self.supports_tools else None,
-                chat_template=self._template,
-                add_generation_prompt=True,
-                tokenize=True,
-                return_dict=False,
-                **self._options,
-            )
+            yield
         except TemplateError as error:
             raise ModelError(
                 f"the chat template of {self.name} refuses the conversation: {error}"
             ) from error
-        return [int(i) for i in ids]
 
     def answer_batch(self, asks: Sequence[Ask]) -> list[Reply | Exception]:
         """Answer conversations together, in the calling thread; one thread at a time.
@@ -245,6 +263,7 @@ class HFAgent(ChatAgent):
 
     def release(self, episode: str) -> None:
         """Forget the keys and values of an episode that has ended."""
+        self._prompts.release(episode)
         with self._lock:
             self._released.add(episode)
             self._store.drop(episode)

@@ -61,11 +61,8 @@ class Store:
     def __init__(self, limit: int, shortest: int = 16) -> None:
         self.limit, self._shortest = limit, shortest
         self._entries: OrderedDict[str, Kept] = OrderedDict()
-
-    @property
-    def tokens(self) -> int:
+        self.tokens = 0
         """Tokens kept at present."""
-        return sum(len(entry) for entry in self._entries.values())
 
     def __contains__(self, episode: str) -> bool:
         return episode in self._entries
@@ -95,18 +92,20 @@ class Store:
         if len(kept) > self.limit:
             return
         self._entries[episode] = kept
-        spent = self.tokens
-        while spent > self.limit:
+        self.tokens += len(kept)
+        while self.tokens > self.limit:
             _, oldest = self._entries.popitem(last=False)
-            spent -= len(oldest)
+            self.tokens -= len(oldest)
 
     def drop(self, episode: str) -> None:
         """Forget an episode."""
-        self._entries.pop(episode, None)
+        entry = self._entries.pop(episode, None)
+        self.tokens -= len(entry) if entry is not None else 0
 
     def clear(self) -> None:
         """Forget everything, as one must when the weights change."""
         self._entries.clear()
+        self.tokens = 0
 
 
 class GrowingLayer(DynamicLayer):  # type: ignore[misc]

@@ -44,21 +44,42 @@ class Tokenized:
     """
 
     def __init__(self, tokenizer: Any, text: str, places: Mapping[int, str]) -> None:
-        self.text, self._tokenizer = text, tokenizer
+        self._tokenizer, self._places = tokenizer, places
+        self.ids: list[int] = []
         self._at: list[int] = []  # token indices of the anchors,
         self._starts: list[int] = []  # and where their text begins
         self._ends: list[int] = []  # and ends
-        encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=bool(places))
-        self.ids = [int(i) for i in encoded["input_ids"]]
-        if places:
+        self._append(text)
+
+    def go_on(self, text: str, shared: int) -> None:
+        """Take another text in place of this one.
+
+        Args:
+            text: the text.
+            shared: how many characters it begins with that the text so far begins with.
+        """
+        last = bisect_right(self._ends, shared) - 1
+        at, start = self.anchor(shared)
+        kept = max(last, 0)
+        del self.ids[at:], self._at[kept:], self._starts[kept:], self._ends[kept:]
+        self._append(text[start:], at, start)
+
+    def _append(self, text: str, at: int = 0, begin: int = 0) -> None:
+        """Cut what stands after so many tokens, of so many characters."""
+        encoded = self._tokenizer(
+            text, add_special_tokens=False, return_offsets_mapping=bool(self._places)
+        )
+        ids = [int(i) for i in encoded["input_ids"]]
+        self.ids += ids
+        if self._places:
             offsets = encoded["offset_mapping"]
-            for n, token in enumerate(self.ids):
-                if token in places:
+            for n, token in enumerate(ids):
+                if token in self._places:
                     start, end = offsets[n]
-                    if text[start:end] == places[token]:
-                        self._at.append(n)
-                        self._starts.append(start)
-                        self._ends.append(end)
+                    if text[start:end] == self._places[token]:
+                        self._at.append(at + n)
+                        self._starts.append(begin + start)
+                        self._ends.append(begin + end)
 
     def anchor(self, length: int) -> tuple[int, int]:
         """Return the last place to begin from, for texts that share so many characters.

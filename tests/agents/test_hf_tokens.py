@@ -60,6 +60,11 @@ def test_the_rest_gives_what_the_whole_gives(kind: str, known: str, other: str, 
     rest, full, of_known = tokens_of(tokenizer, [new[start:], new, known])
     assert whole.ids == of_known
     assert whole.ids[:at] + rest == full
+    whole.go_on(new, len(shared))
+    assert whole.ids == full
+    # What it now is, is known again.
+    whole.go_on(shared + known, len(shared))
+    assert whole.ids == tokens_of(tokenizer, [shared + known])[0]
 
 
 def test_no_text_has_no_tokens() -> None:
