@@ -1,0 +1,1 @@
+"""A recorded run of AgentEvol on a real small model."""
