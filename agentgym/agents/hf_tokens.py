@@ -31,6 +31,20 @@ def anchors(tokenizer: Any) -> dict[int, str]:
     }
 
 
+def _is_usual(tokenizer: Any) -> bool:
+    """Return whether a text is cut by the tokenizers library alone."""
+    from transformers import PreTrainedTokenizerFast as Usual
+
+    kind = type(tokenizer)
+    return isinstance(tokenizer, Usual) and all(
+        getattr(kind, name, None) is getattr(Usual, name, None) for name in ("__call__", WORK)
+    )
+
+
+WORK = "_encode_plus"
+"""The method of a tokenizer that its call leaves the work to."""
+
+
 class Tokenized:
     """A text and its tokens.
 
@@ -66,20 +80,18 @@ class Tokenized:
 
     def _append(self, text: str, at: int = 0, begin: int = 0) -> None:
         """Cut what stands after so many tokens, of so many characters."""
-        encoded = self._tokenizer(
-            text, add_special_tokens=False, return_offsets_mapping=bool(self._places)
-        )
-        ids = [int(i) for i in encoded["input_ids"]]
-        self.ids += ids
-        if self._places:
-            offsets = encoded["offset_mapping"]
-            for n, token in enumerate(ids):
-                if token in self._places:
-                    start, end = offsets[n]
-                    if text[start:end] == self._places[token]:
-                        self._at.append(at + n)
-                        self._starts.append(begin + start)
-                        self._ends.append(begin + end)
+        if not self._places:
+            self.ids += tokens_of(self._tokenizer, [text])[0]
+            return
+        encoded = _cut(self._tokenizer, text)
+        self.ids += encoded.ids
+        for n, token in enumerate(encoded.ids):
+            if token in self._places:
+                start, end = encoded.offsets[n]
+                if text[start:end] == self._places[token]:
+                    self._at.append(at + n)
+                    self._starts.append(begin + start)
+                    self._ends.append(begin + end)
 
     def anchor(self, length: int) -> tuple[int, int]:
         """Return the last place to begin from, for texts that share so many characters.
@@ -89,6 +101,17 @@ class Tokenized:
         """
         last = bisect_right(self._ends, length) - 1
         return (self._at[last], self._starts[last]) if last >= 0 else (0, 0)
+
+
+def _cut(tokenizer: Any, text: str) -> Any:
+    """Return what a fast tokenizer makes of a text: `ids`, and the `offsets` of each.
+
+    The tokenizer's own call says the same through layers that cost more than cutting a short text.
+    """
+    plain = tokenizer.backend_tokenizer
+    if plain.truncation or plain.padding or plain.encode_special_tokens:
+        tokenizer("", add_special_tokens=False)  # which unsets them
+    return plain.encode(text, add_special_tokens=False)
 
 
 def tokens_of(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
