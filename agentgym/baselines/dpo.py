@@ -2,8 +2,9 @@
 
 The policy (from BC) plays each task more than once; attempts at the same task, with the same
 prompt, whose scores lie far enough apart make pairs (`pairs`); the loss and its masks over several
-turns are in `preference`. Settings of the paper's comparison (AgentGym, arXiv 2406.04151, table 6,
-from its published script): gap 0.1, winner 0.9, beta 0.5, learning rate 5e-7, three epochs.
+turns are in `preference`, the formula alone is `losses.dpo_loss`. Settings of the paper's
+comparison (AgentGym, arXiv 2406.04151, table 6, from its published script): gap 0.1, winner 0.9,
+beta 0.5, learning rate 5e-7, three epochs.
 """
 
 from __future__ import annotations

@@ -1,5 +1,10 @@
 """The losses of all trainers, as functions of log-probabilities.
 
+GRPO and ADCA-GRPO call `policy_loss`, `k3_kl`, `aggregate` and `policy_objective` in
+`policy_trainer`. BC and AgentEvol call `aggregate` in `sft`, with weights a token, of which
+`weighted_likelihood_loss` is the case of a weight a sequence. DPO's training calls TRL's own loss
+on the masks of `preference`; `dpo_loss` is the formula, which a test holds that loss against.
+
 Nothing here knows a model, a batch layout or a trainer: what comes in are tensors over (sequences,
 tokens) and a mask that says which tokens are the agent's own. What a masked token holds, be it an
 infinity or a NaN, never reaches a loss or a gradient. The module needs torch; nothing in agentgym

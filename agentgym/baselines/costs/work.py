@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentgym.baselines.adca_grpo import AdcaGRPOConfig
-from agentgym.baselines.agentevol import AgentEvolConfig
 from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.config import SCRATCH, EnvTasks, OptimConfig, RunConfig, SamplingConfig
 from agentgym.baselines.costs.episodes import (
@@ -31,6 +31,9 @@ from agentgym.baselines.explore import POLICY, ExploreConfig
 from agentgym.baselines.grpo import GRPOConfig
 from agentgym.baselines.plan import count_tasks
 from agentgym.core.errors import InvalidConfig
+
+if TYPE_CHECKING:
+    from agentgym.baselines.agentevol import AgentEvolConfig
 
 KEPT = 0.5
 """The part of what is explored that is solved and learned, which nobody knows before."""
@@ -323,8 +326,8 @@ class Counter:
     def _calls(self, config: GRPOConfig, samplings: int) -> float:
         if not isinstance(config, AdcaGRPOConfig) or config.attribution.method != "llm":
             return 0.0
-        asked = samplings if config.adca.prm_steps is None else config.adca.prm_steps
-        return float(min(samplings, asked) * config.episodes)
+        asked = sum(config.adca.used(sampling) for sampling in range(samplings))
+        return float(asked * config.episodes)
 
 
 def replace_data(data: DataConfig, **changes: object) -> DataConfig:
@@ -346,14 +349,18 @@ def stages_of(
         InvalidConfig: if the settings are of no trainer that is known here.
     """
     counter = Counter(shape, config, processes)
+    return _stages(counter, config), tuple(counter.notes)
+
+
+def _stages(counter: Counter, config: RunConfig) -> list[Stage]:
     if isinstance(config, GRPOConfig):
-        stages = counter.grpo(config)
-    elif isinstance(config, AgentEvolConfig):
-        stages = counter.agentevol(config)
-    elif isinstance(config, DPOConfig):
-        stages = counter.dpo(config)
-    elif isinstance(config, BCConfig):
-        stages = counter.bc(config)
-    else:
-        raise InvalidConfig(f"no costs are known of {type(config).__name__}")
-    return stages, tuple(counter.notes)
+        return counter.grpo(config)
+    if isinstance(config, DPOConfig):
+        return counter.dpo(config)
+    if type(config) is BCConfig:
+        return counter.bc(config)
+    from agentgym.baselines.agentevol import AgentEvolConfig  # which imports torch
+
+    if isinstance(config, AgentEvolConfig):
+        return counter.agentevol(config)
+    raise InvalidConfig(f"no costs are known of {type(config).__name__}")
