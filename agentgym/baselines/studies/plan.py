@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentgym.baselines.config import ModelConfig
+from agentgym.baselines.estimate import Estimate, estimate
 from agentgym.baselines.plan import describe_model, plan_evaluation
 from agentgym.baselines.studies.settings import StudySettings
 from agentgym.baselines.studies.stages import Stage, panel, stages
@@ -41,7 +42,14 @@ def plan(
             lines += [f"  {line}" for line in _stage(study, stage)]
         if settings.lines:
             lines.append(f"  beside them, without training: {', '.join(settings.lines)}")
+        lines += [f"all arms together: {line}" for line in _total(chosen)]
     return lines
+
+
+def _total(chosen: list[Stage]) -> list[str]:
+    """Return what the arms cost together; what one has from another is counted in both."""
+    costs = [estimate(stage.config) for stage in chosen if stage.baseline is not None]
+    return sum(costs, Estimate()).lines() if costs else []
 
 
 def _stage(study: Study, stage: Stage) -> Iterator[str]:

@@ -23,6 +23,7 @@ from agentgym.core.errors import InvalidConfig
 from agentgym.core.extras import require
 
 PACKAGE = "agentgym.baselines.studies"
+SECTIONS = ("shared", "bc", "agentevol", "dpo", "grpo")
 DECIDED = {
     "seed": "seed",
     "model": "models",
@@ -52,6 +53,7 @@ class StudySettings(Settings):
         agentevol: settings of AgentEvol.
         dpo: settings of DPO.
         grpo: settings of ADCA-GRPO, and of GRPO those that it has.
+        own: by the name of a model, sections laid over these for that model.
     """
 
     study: str
@@ -68,17 +70,30 @@ class StudySettings(Settings):
     agentevol: dict[str, Any] = Field(default_factory=dict)
     dpo: dict[str, Any] = Field(default_factory=dict)
     grpo: dict[str, Any] = Field(default_factory=dict)
+    own: dict[str, dict[str, dict[str, Any]]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check(self) -> StudySettings:
         names = [model.name for model in self.models]
         if len(set(names)) < len(names) or not names:
             raise ValueError("name every model once, and at least one")
-        for name in ("bc", "agentevol", "dpo", "grpo", "shared"):
-            for key in getattr(self, name):
-                if key in DECIDED:
-                    raise ValueError(f"{name}.{key} is decided by {DECIDED[key]}")
+        for name, sections in self.own.items():
+            if name not in names:
+                raise ValueError(f"own: {name} is none of the models ({', '.join(names)})")
+            for section in sections:
+                if section not in SECTIONS:
+                    raise ValueError(f"own: there is no section {section}: {', '.join(SECTIONS)}")
+        for model in (None, *self.own):
+            for section, keys in self.sections(model).items():
+                for key in keys:
+                    if key in DECIDED:
+                        raise ValueError(f"{section}.{key} is decided by {DECIDED[key]}")
         return self
+
+    def sections(self, model: str | None = None) -> dict[str, dict[str, Any]]:
+        """Return what is shared and the trainers' sections, for a model by its name."""
+        own = self.own.get(model or "", {})
+        return {name: merged(getattr(self, name), own.get(name, {})) for name in SECTIONS}
 
 
 def profiles(study: Study) -> list[str]:

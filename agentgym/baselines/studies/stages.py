@@ -111,7 +111,8 @@ def config_of(
     data: dict[str, Any] = {}
     if settings.use:
         data = _profile("adca-grpo" if section == "grpo" else section, settings.use)
-    data = merged(merged(data, settings.shared), getattr(settings, section))
+    sections = settings.sections(start.named)
+    data = merged(merged(data, sections["shared"]), sections[section])
     if baseline.name == "grpo":
         data = {key: value for key, value in data.items() if key in GRPOConfig.model_fields}
     data = copy.deepcopy(data)  # the profile's own stays as it is

@@ -38,16 +38,18 @@ class Start:
         model: the model.
         base: the initial demonstrations.
         large: demonstrations of all that is explored.
+        named: what the profile calls the model.
     """
 
     model: ModelConfig
     base: DataConfig
     large: DataConfig
+    named: str
 
 
 def planned(settings: StudySettings, model: ModelConfig) -> Start:
     """Return what arms begin with before anything is made, for a plan."""
-    return Start(model, settings.base, settings.large)
+    return Start(model, settings.base, settings.large, model.name)
 
 
 def prepare(settings: StudySettings, model: ModelConfig, folder: Path) -> Start:
@@ -75,6 +77,7 @@ def prepare(settings: StudySettings, model: ModelConfig, folder: Path) -> Start:
         at_folder(model, place),
         _from(settings.base, base),
         _from(settings.large, large) if settings.large.expert else settings.large,
+        model.name,
     )
 
 
@@ -94,7 +97,7 @@ def _from(data: DataConfig, file: Path) -> DataConfig:
 
 def _make(settings: StudySettings, model: ModelConfig, demos: Path, place: Path) -> None:
     """Make the model: words of everything it reads in training, weights of the seed."""
-    from agentgym.baselines.demonstration.words import word_tokenizer
+    from agentgym.baselines.demonstration.words import PHRASES, word_tokenizer
     from agentgym.baselines.model import Policy, make_model, save_policy
 
     tasks = (*settings.base.expert, *settings.large.expert)
@@ -103,12 +106,14 @@ def _make(settings: StudySettings, model: ModelConfig, demos: Path, place: Path)
             "a model from scratch is made for environments whose expert demonstrates: name them in "
             "base.expert, or name a pretrained model (models.0.name)"
         )
-    template = compact_prompt(list({one.env: one for one in tasks}.values()))
+    envs = {one.env: one for one in tasks}
+    template = compact_prompt(list(envs.values()))
+    phrases = "|".join(PHRASES[env] for env in envs if env in PHRASES)
     episodes = read(demos)
     talks: list[Any] = [list(example_of(episode).messages) for episode in episodes]
     talks += [talk for one in tasks for talk in _openings(one)]
     actions = [step.action or "" for episode in episodes for step in episode.steps]
-    tokenizer = word_tokenizer([*_render(talks, template), *actions], template)
+    tokenizer = word_tokenizer([*_render(talks, template), *actions], template, phrases)
     made = make_model(model.scratch, tokenizer, seed=settings.seed)
     save_policy(Policy(made, tokenizer, BASE), place)
 
