@@ -152,7 +152,7 @@ def _reproduce(
     if as_json:
         print_json({"run": str(folder), **data})
         return
-    out().print(text, markup=False, soft_wrap=True)
+    out().print(text.removesuffix("\n"), markup=False, soft_wrap=True)
 
 
 def _dry_run(

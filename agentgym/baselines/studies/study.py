@@ -7,12 +7,18 @@ can name the studies at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from agentgym.core.errors import UnknownName
+
 AS_IT_IS = "as-it-is"
 """In place of a trainer: the policy the others begin with, measured."""
+
+
+class UnknownArm(UnknownName):
+    """A study has no arm of this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +88,29 @@ class Study:
     notes: tuple[str, ...] = ()
 
     def arm(self, name: str) -> Arm:
-        """Return the arm of this name, which must be one of the study's."""
-        return next(arm for arm in self.arms if arm.name == name)
+        """Return the arm of this name.
 
-    def needed(self, names: tuple[str, ...]) -> tuple[Arm, ...]:
-        """Return some arms and those they begin with or share with, in the study's order."""
-        wanted = list(names) or [arm.name for arm in self.arms]
-        for name in wanted:
-            arm = self.arm(name)
-            wanted += [
-                n for n in (arm.after, arm.shares.partition("/")[0]) if n and n not in wanted
-            ]
+        Raises:
+            UnknownArm: if there is none.
+        """
+        for arm in self.arms:
+            if arm.name == name:
+                return arm
+        raise UnknownArm(f"arm of {self.name}", name, [arm.name for arm in self.arms])
+
+    def needed(self, names: Sequence[str]) -> tuple[Arm, ...]:
+        """Return some arms and those they begin with or share with, in the study's order.
+
+        Args:
+            names: the arms; empty for all.
+
+        Raises:
+            UnknownArm: if there is no such arm.
+        """
+        wanted: set[str] = set()
+        waiting = list(names) or [arm.name for arm in self.arms]
+        while waiting:
+            arm = self.arm(waiting.pop())
+            wanted.add(arm.name)
+            waiting += [name for name in (arm.after, arm.shares.partition("/")[0]) if name]
         return tuple(arm for arm in self.arms if arm.name in wanted)
