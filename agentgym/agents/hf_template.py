@@ -19,7 +19,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentgym.core import AgentGymError
 
@@ -65,11 +65,16 @@ class Growing:
         if program is None:
             raise CannotGrow("the template does not write message after message")
         self.ends: list[int] = []
-        self._watched = Watched()
+        self._watched, self._apart = Watched(), program.apart
         self._parts: list[str] = []
-        self._pieces: Iterator[str] = program.generate(
+        self._pieces: Iterator[str] = program.template.generate(
             messages=self._watched, tools=schemas, documents=None, **variables
         )
+
+    @property
+    def apart(self) -> bool:
+        """Whether what is written of a message depends on it and its place, not on those before."""
+        return self._apart and not self._watched.back
 
     @property
     def text(self) -> str:
@@ -112,10 +117,11 @@ class Watched(Sequence[Any]):
     Attributes:
         elsewhere: whether it asked for a message past the one it writes, or for what depends on
             how many there are.
+        back: whether it asked for a message before the one it writes.
     """
 
     def __init__(self) -> None:
-        self.elsewhere = False
+        self.elsewhere, self.back = False, False
         self._messages: list[dict[str, Any]] = []
 
     def let(self, message: dict[str, Any]) -> None:
@@ -125,11 +131,14 @@ class Watched(Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         if type(index) is not int or not 0 <= index < len(self._messages):
             self.elsewhere = True
+        elif index < len(self._messages) - 1:
+            self.back = True
         return self._messages[index]
 
     def __iter__(self) -> Iterator[Any]:
         index = 0
         while index < len(self._messages):
+            self.back = self.back or index < len(self._messages) - 1
             yield self._messages[index]
             index += 1
         self.elsewhere = True
@@ -159,8 +168,13 @@ class Watched(Sequence[Any]):
         raise AttributeError(name)
 
 
+class _Program(NamedTuple):
+    template: Any
+    apart: bool
+
+
 @lru_cache(maxsize=32)
-def _marked(template: str) -> Any:
+def _marked(template: str) -> _Program | None:
     """Return the template as a program that marks the end of each message; None if it has none."""
     from jinja2 import TemplateError, nodes
 
@@ -184,8 +198,23 @@ def _marked(template: str) -> Any:
     made |= {node.name for node in tree.find_all((nodes.NSRef, nodes.Macro))}
     if _names(after) & (made | {"messages"}) or "add_generation_prompt" in _names(before):
         return None
+    apart = tree.find(nodes.NSRef) is None and _counts_only(loop)
     loop.body.append(nodes.Output([nodes.TemplateData(MARK)]))
-    return environment.from_string(tree)
+    return _Program(environment.from_string(tree), apart)
+
+
+def _counts_only(loop: Any) -> bool:
+    """Return whether a loop asks of itself only how far it is."""
+    from jinja2 import nodes
+
+    uses = sum(node.name == "loop" for node in loop.find_all(nodes.Name))
+    counts = sum(
+        isinstance(node.node, nodes.Name)
+        and node.node.name == "loop"
+        and node.attr in ("index", "index0", "first")
+        for node in loop.find_all(nodes.Getattr)
+    )
+    return bool(uses == counts)
 
 
 def _names(tree: Sequence[Any]) -> set[str]:

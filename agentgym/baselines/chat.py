@@ -207,7 +207,7 @@ class ChatTemplate:
         """
         growing = Growing(self.tokenizer, tools=self.tools, options=self.options)
         for message in messages:
-            growing.add(_for_template(message))
+            growing.add(as_shown(message))
         text, ends = growing.text, growing.ends
         try:
             whole, first = self._render(messages), self.prompt(messages[:1])
@@ -276,7 +276,7 @@ class ChatTemplate:
     ) -> dict[int, tuple[int, int]] | None:
         """Return where the template's tags say each reply lies; None where a mark is missing."""
         marked = self.tokenizer.apply_chat_template(
-            [_for_template(message) for message in messages],
+            [as_shown(message) for message in messages],
             tokenize=True,
             return_dict=True,
             return_assistant_tokens_mask=True,
@@ -335,7 +335,7 @@ class ChatTemplate:
 
         try:
             text = self.tokenizer.apply_chat_template(
-                [_for_template(message) for message in messages],
+                [as_shown(message) for message in messages],
                 tokenize=False,
                 add_generation_prompt=add_generation_prompt,
                 **self._arguments,
@@ -355,7 +355,7 @@ def texts_of(conversations: Iterable[Messages]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _for_template(message: Mapping[str, Any]) -> dict[str, Any]:
+def as_shown(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message as chat templates take it: a call's arguments parsed where they parse."""
     data = dict(message)
     if data.get("tool_calls"):

@@ -11,6 +11,7 @@ import torch
 
 from agentgym.agents.base import ChatAgent, ModelError
 from agentgym.agents.hf import HFAgent
+from agentgym.agents.hf_template import CannotGrow
 from agentgym.agents.message import Message, Reply, Sampled, Usage
 from agentgym.baselines.chat import ChatTemplate
 from agentgym.baselines.config import EnvTasks, SamplingConfig
@@ -269,6 +270,53 @@ def test_a_reply_as_the_template_writes_it_goes_on_as_the_template_would(name: s
     closed = talks.prompt("cut", talk)
     assert closed[len(cut) + 3] in ends | {tokenizer.eos_token_id}, "what was cut off is closed"
     assert closed[len(cut) + 4 :] == after[len(prompt) + len(learned) :]
+
+
+LOOKS_BACK = (
+    "{% for m in messages %}<|im_start|>{{ loop.previtem.content if loop.previtem else '' }}:"
+    "{{ m['content'] }}<|im_end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>{% endif %}"
+)
+
+
+@pytest.mark.parametrize("name", [*sorted(FAMILIES), "looks back"])
+def test_what_is_put_between_replies_is_the_same_when_only_new_messages_are_written(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template, eos = LOOKS_BACK, "<|im_end|>"
+    if name in FAMILIES:
+        template, eos = FAMILIES[name].template, FAMILIES[name].eos
+    tokenizer = tokenizer_of(template, eos)
+    written: list[int] = []
+    plain = ChatTemplate._render
+
+    def render(self: ChatTemplate, messages: Any, add_generation_prompt: bool = False) -> str:
+        written.append(len(messages))
+        return plain(self, messages, add_generation_prompt)
+
+    monkeypatch.setattr(ChatTemplate, "_render", render)
+
+    def prompts() -> list[list[int]]:
+        written.clear()
+        talks = Continuations(ChatTemplate(tokenizer))
+        talk, given = [Message("user", "Go."), Message("assistant", "OK"), Message("user", "")], []
+        for reply in ("north", " \n", "reply-stands-here", "a<|im_end|>b", "south", "on", "off"):
+            given.append(talks.prompt("e", talk))
+            sampled = tokenizer(reply, add_special_tokens=False)["input_ids"]
+            talks.add("e", len(talk), given[-1], [*sampled, tokenizer.eos_token_id])
+            talk += [Message("assistant", reply), Message("user", f"After {reply!r}.")]
+        return given
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise CannotGrow("it is not asked to")
+
+    growing = prompts()
+    of_growing = sum(written)
+    with monkeypatch.context() as patch:
+        patch.setattr("agentgym.baselines.continuation.Growing", refuse)
+        patch.setattr("agentgym.agents.hf_prompt.Growing", refuse)
+        assert prompts() == growing
+    assert of_growing < sum(written)
 
 
 def test_a_reply_that_writes_an_end_as_text_does_not_end_the_turn_early() -> None:
