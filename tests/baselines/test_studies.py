@@ -15,7 +15,9 @@ import torch
 from agentgym.baselines.agentevol import AgentEvolConfig
 from agentgym.baselines.checkpoints import MODEL, RESULT
 from agentgym.baselines.config import CONFIG_FILE, UnknownProfile
+from agentgym.baselines.estimate import estimate
 from agentgym.baselines.examples import env_choice, example_of, expert_episodes
+from agentgym.baselines.grpo import GRPOConfig
 from agentgym.baselines.overrides import differences as changed
 from agentgym.baselines.progress import silent
 from agentgym.baselines.studies.catalog import STUDIES, UnknownStudy, find_study
@@ -99,11 +101,12 @@ def test_a_study_holds_together(study: Study) -> None:
     for one, other in study.claims:
         assert {one, other} <= set(names)
     assert study.published
-    assert profiles(study) == ["cpu", "paper"]
+    assert {"cpu", "paper"} <= set(profiles(study))
 
 
-@pytest.mark.parametrize("profile", ["cpu", "paper"])
-@pytest.mark.parametrize("study", STUDIES, ids=NAMES)
+@pytest.mark.parametrize(
+    ("study", "profile"), [(study, name) for study in STUDIES for name in profiles(study)]
+)
 def test_every_profile_fits_the_trainers_and_can_be_planned(study: Study, profile: str) -> None:
     settings = load_settings(study, profile)
     lines = plan(study, settings, Path("runs") / "x")
@@ -184,6 +187,9 @@ def test_grpo_has_the_settings_of_adca_grpo_that_it_knows() -> None:
         ("agentevo.iterations=3", "agentevol"),
         ("agentevol.iterations=0", "iterations"),
         ("models=[]", "at least one"),
+        ("own={gpt2: {bc: {}}}", "none of the models"),
+        ("own={scratch: {bcc: {}}}", "no section"),
+        ("own={scratch: {bc: {seed: 1}}}", "bc.seed"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(override: str, told: str) -> None:
@@ -203,6 +209,29 @@ def test_what_does_not_exist_is_named(tmp_path: Path) -> None:
     (tmp_path / "list.yaml").write_text("- maze")
     with pytest.raises(InvalidConfig, match="key: value"):
         load_settings(study, tmp_path / "list.yaml")
+
+
+def test_a_model_can_have_settings_of_its_own() -> None:
+    study = find_study("agentevolver-attribution")
+    settings = load_settings(study, "paper")
+    kinds = {}
+    for model in settings.models:
+        stages = planned_stages(study, settings, model, Path("runs"))
+        assert all(stage.config.eval.attempts == 8 for stage in stages)
+        configs = [stage.config for stage in stages if isinstance(stage.config, GRPOConfig)]
+        kinds[model.name] = {config.engine.kind for config in configs}
+    assert kinds == {
+        "Qwen/Qwen2.5-7B-Instruct": {"vllm-colocate"},
+        "Qwen/Qwen2.5-14B-Instruct": {"vllm-server"},
+    }
+
+
+def test_published_settings_find_room_on_eight_gpus() -> None:
+    for study in STUDIES:
+        settings = load_settings(study, "paper")
+        for model in settings.models:
+            for stage in planned_stages(study, settings, model, Path("runs")):
+                assert estimate(stage.config, 8).fits, stage.arm.name
 
 
 def test_an_override_changes_one_place_even_where_the_file_has_an_alias() -> None:
