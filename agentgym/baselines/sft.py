@@ -91,6 +91,8 @@ class WeightedSFT(SFTTrainer):  # type: ignore[misc]
         """Return the weighted loss of a batch (the formula at the top of this file)."""
         inputs = dict(inputs)
         weights = inputs.pop("weights")[:, 1:]
+        if self._needs_no_mask(inputs.get("attention_mask")):
+            del inputs["attention_mask"]
         outputs = model(**inputs, use_cache=False, fused_lm_head=True)
         mask = outputs.label_mask
         count = mask.sum() if num_items_in_batch is None else num_items_in_batch
@@ -102,6 +104,15 @@ class WeightedSFT(SFTTrainer):  # type: ignore[misc]
             correct.item()
         )
         return (loss, outputs) if return_outputs else loss
+
+    def _needs_no_mask(self, mask: torch.Tensor | None) -> bool:
+        """Return whether padding stands at the right ends, where no token looks, and is dear.
+
+        A mixture of experts counts the tokens each expert is given and needs to know them.
+        """
+        if mask is None or getattr(self.model.config, "output_router_logits", False):
+            return False
+        return bool((mask[:, 1:] <= mask[:, :-1]).all())
 
 
 class GroupedSampler(torch.utils.data.Sampler[int]):  # type: ignore[misc]

@@ -81,6 +81,15 @@ def test_packing_changes_neither_the_loss_nor_the_gradients(tmp_path: Path) -> N
         torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-4)
 
 
+def test_padding_no_token_looks_at_needs_no_mask(tmp_path: Path) -> None:
+    trainer = make_trainer(policy(), rows(policy(), 1), settings(), tmp_path)
+    assert trainer._needs_no_mask(torch.tensor([[1, 1, 1], [1, 0, 0]]))
+    assert not trainer._needs_no_mask(torch.tensor([[1, 1, 1], [0, 1, 1]]))
+    assert not trainer._needs_no_mask(None)  # a packed batch
+    trainer.model.config.output_router_logits = True
+    assert not trainer._needs_no_mask(torch.tensor([[1, 1, 1], [1, 0, 0]]))
+
+
 def test_a_weight_scales_the_gradient_of_its_sequence(tmp_path: Path) -> None:
     of = policy()
     whole, gradients = loss_of(of, rows(of, 2), tmp_path)
