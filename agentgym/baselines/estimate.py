@@ -124,7 +124,7 @@ def _stage(
     ours = [p for p in stage.played if p.engine == "hf"]
     kept = max((p.kept for p in ours), default=0)
     if optim is None:
-        memory = _playing(stage.played, shape, spread, machine)
+        memory = _playing(stage, shape, spread, machine)
     else:
         memory = memory_of(
             shape,
@@ -140,7 +140,7 @@ def _stage(
         )
     work = _operations(stage, shape, config)
     training = work / machine.rate(shape) / processes / 3600
-    playing = sum(_seconds(p, shape, machine, processes) for p in stage.played) / 3600
+    playing = sum(_seconds(p, stage, shape, spread, machine) for p in stage.played) / 3600
     hours = training + playing
     done = [p for p in stage.played if p.engine != "endpoint"]
     return Estimate(
@@ -164,18 +164,16 @@ def _stage(
     )
 
 
-def _playing(
-    played: Sequence[Played], shape: ModelShape, spread: Spread, machine: Machine
-) -> Memory:
+def _playing(stage: Stage, shape: ModelShape, spread: Spread, machine: Machine) -> Memory:
     """Return what one process needs that plays and holds nothing else."""
-    if any(p.engine == "vllm" for p in played):
+    if any(p.engine == "vllm" for p in stage.played):
         return Memory(engine=VLLM * machine.memory)
-    ours = [p for p in played if p.engine == "hf"]
+    ours = [p for p in stage.played if p.engine == "hf"]
     if not ours:
         return Memory()
-    weight = max(WIDTHS.get(p.dtype, spread.weight) for p in ours)
+    width = max(_width(p, stage, spread) for p in ours)
     kept = max(p.kept for p in ours)
-    return Memory(weights=shape.weights * weight, cache=kept * shape.cached * weight)
+    return Memory(weights=shape.weights * width, cache=kept * shape.cached * width)
 
 
 def _operations(stage: Stage, shape: ModelShape, config: RunConfig) -> float:
@@ -193,21 +191,31 @@ def _operations(stage: Stage, shape: ModelShape, config: RunConfig) -> float:
     return stage.rows.tokens * forward * (passes + stage.forward)
 
 
-def _seconds(played: Played, shape: ModelShape, machine: Machine, processes: int) -> float:
+def _seconds(
+    played: Played, stage: Stage, shape: ModelShape, spread: Spread, machine: Machine
+) -> float:
     """Return the time some episodes take; of an endpoint's nothing is known."""
     if played.engine == "endpoint" or not played.episodes:
         return 0.0
-    players = processes if played.spread else 1
     length = (played.own + played.read) / played.episodes
     each = machine.sampling_seconds(
         shape,
         played.together,
         length / 2,
-        2 if machine.peak else 4,
+        _width(played, stage, spread),
         python=played.engine == "hf",
     )
     reading = 2.0 * shape.multiplied * played.read / machine.rate(shape)
+    players = spread.processes if played.spread else 1
     return (played.own / played.together * each + reading) / players
+
+
+def _width(played: Played, stage: Stage, spread: Spread) -> int:
+    """Return the bytes of a weight of the policy that plays."""
+    if played.engine != "hf":
+        return 2
+    copied = stage.optim is not None and spread.processes > 1 and not played.spread
+    return WIDTHS.get(played.dtype, spread.compute if copied else spread.weight)
 
 
 def _processes(gpu: bool) -> int:

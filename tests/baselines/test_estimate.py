@@ -83,6 +83,7 @@ def test_grpo_plays_what_it_says() -> None:
     twice = config.model_copy(update={"iterations": 2})
     assert estimate(twice).learned == pytest.approx(2 * cost.learned)
     assert estimate(twice).sampled == cost.sampled
+    assert estimate(twice).operations < 2 * cost.operations  # the reference reads it once
     free = config.model_copy(update={"kl_coef": 0.0})
     assert estimate(free).memory.reference == 0 < cost.memory.reference
     assert estimate(free).operations < cost.operations
@@ -110,6 +111,19 @@ def test_agentevol_grows_with_its_rounds_and_samples() -> None:
     elsewhere = of("explore.agent=openai:gpt-4o")
     assert elsewhere.sampled == plain.sampled
     assert elsewhere.sampling_operations == 0
+
+
+def test_who_plays_decides_what_playing_needs() -> None:
+    def of(*overrides: str) -> Estimate:
+        return estimate(find_baseline("dpo").config("paper", [*overrides, "eval.envs=[]"]))
+
+    plain, half = of(), of("explore.options.dtype=bfloat16")
+    assert half.playing.weights == plain.playing.weights / 2
+    assert half.playing.cache == plain.playing.cache / 2
+    assert half.hours < plain.hours
+    assert of("explore.sampling.max_batch=4").playing.cache < plain.playing.cache
+    assert of("explore.agent=vllm:{policy}").playing.engine == pytest.approx(0.9 * 80e9)
+    assert of("explore.agent=openai:gpt-4o").playing.sampling == 0
 
 
 @settings(max_examples=25, deadline=None)

@@ -86,7 +86,7 @@ class Stage:
     name: str
     optim: OptimConfig | None = None
     rows: Rows = Rows()
-    forward: int = 0
+    forward: float = 0.0
     sides: int = 1
     reference: bool = False
     played: tuple[Played, ...] = ()

@@ -296,7 +296,8 @@ class Counter:
         played = self._played(shares, config.sampling, engine=kind, spread=True, cache=cache)
         played = replace(played, together=min(played.together, config.episodes / self.processes))
         rows = Rows(episodes, played.own + played.read, played.longest).times(config.iterations)
-        forward = int(bool(config.kl_coef)) + int(config.old == "recomputed")
+        # Once a sampling, however often it is learned from.
+        forward = (bool(config.kl_coef) + (config.old == "recomputed")) / config.iterations
         stage = Stage(
             "play and learn",
             config.optim,
