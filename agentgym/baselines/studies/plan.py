@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentgym.baselines.config import ModelConfig
+from agentgym.baselines.config import SCRATCH, ModelConfig
 from agentgym.baselines.estimate import Estimate, estimate
 from agentgym.baselines.plan import describe_model, plan_evaluation
 from agentgym.baselines.studies.settings import StudySettings
 from agentgym.baselines.studies.stages import Stage, panel, stages
 from agentgym.baselines.studies.start import planned
 from agentgym.baselines.studies.study import Study
+
+COMPACT = (
+    "these estimates count the environments' own texts; the compact prompt that a model from "
+    "scratch reads has about a ninth of their tokens"
+)
 
 
 def planned_stages(
@@ -43,6 +48,8 @@ def plan(
         if settings.lines:
             lines.append(f"  beside them, without training: {', '.join(settings.lines)}")
         lines += [f"all arms together: {line}" for line in _total(chosen)]
+        if model.name == SCRATCH:
+            lines.append(COMPACT)
     return lines
 
 

@@ -54,11 +54,12 @@ def run(
     for model in settings.models:
         place = panel(folder, model)
         start = prepare(settings, model, place)
-        for stage in stages(study, settings, start, place, arms):
+        chosen = list(stages(study, settings, start, place, arms))  # all settings, before any arm
+        for stage in chosen:
             about = f"{stage.arm.title}: "
             _train(stage, place, lambda line, about=about: say(about + line))  # type: ignore[misc]
         for name in settings.lines:
-            _line(name, stage.config.eval, place / LINES / name)
+            _line(name, chosen[0].config.eval, place / LINES / name)
 
 
 def _train(stage: Stage, place: Path, say: Say) -> dict[str, Any]:
