@@ -64,6 +64,8 @@ class ScratchConfig(Settings):
         feed: width of the feed-forward layers; 0 for three times the width.
         context: most tokens of a conversation.
         dropout: dropout of the attention.
+        init: standard deviation of the weights at first; a narrow model learns sooner from wider
+            ones, about one over the root of its width.
     """
 
     vocab: int = Field(768, ge=300)
@@ -73,6 +75,7 @@ class ScratchConfig(Settings):
     feed: int = Field(0, ge=0)
     context: int = Field(4096, ge=64)
     dropout: float = Field(0.0, ge=0, lt=1)
+    init: float = Field(0.02, gt=0)
 
 
 class ModelConfig(Settings):

@@ -186,6 +186,7 @@ def make_model(config: ScratchConfig, tokenizer: Any, *, seed: int) -> Any:
         max_position_embeddings=config.context,
         attention_dropout=config.dropout,
         tie_word_embeddings=True,
+        initializer_range=config.init,
         pad_token_id=tokenizer.pad_token_id,
         eos_token_id=tokenizer.eos_token_id,
         bos_token_id=None,

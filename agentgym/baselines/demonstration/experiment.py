@@ -110,9 +110,9 @@ class EnvSettings(Settings):
     steps: int = Field(200, ge=1)
     curve: int = Field(4, ge=1)
     evol_steps: int = Field(300, ge=1)
-    model: ScratchConfig = ScratchConfig(hidden=96, layers=3, heads=4, context=2048)
+    model: ScratchConfig = ScratchConfig(hidden=64, layers=2, heads=4, context=2048, init=0.1)
     optim: OptimConfig = OptimConfig(
-        lr=3e-3, batch_size=16, batching="grouped", schedule="cosine", warmup=0.05, weight_decay=0.1
+        lr=5e-3, batch_size=16, batching="grouped", schedule="cosine", warmup=0.05, weight_decay=0.1
     )
     dpo: PreferenceSettings = PreferenceSettings()
     group: GroupSettings = GroupSettings()
