@@ -77,7 +77,7 @@ def test_our_table_and_the_published_one_are_two_tables() -> None:
     blocks = own_blocks(study, settings, settings.models[0], found, paper_table("agentgym-table3"))
     assert blocks[0] == "## Ours, scratch"
     assert blocks[1] == (
-        "Ours. Model: a Llama from scratch (3 layers of width 96), every weight, one for all "
+        "Ours. Model: a Llama from scratch (2 layers of width 64), every weight, one for all "
         "environments. Tasks: mini edition of Maze, held-out split, each played once. "
         "Seed 0, one run an arm. In percent."
     )
