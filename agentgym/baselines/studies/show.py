@@ -65,5 +65,5 @@ def gaps_table(study: Study, gaps: Sequence[Gap]) -> str:
         ]
         for one in gaps
     ]
-    head = ["difference", "environment", "points [95%]", "intervals apart"]
+    head = ["difference", "environment", "points [95%]", "better, intervals apart"]
     return markdown_table(head, lines)
