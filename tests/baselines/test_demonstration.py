@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +26,7 @@ from agentgym.baselines.demonstration.experiment import (
 )
 from agentgym.baselines.demonstration.plan import plan
 from agentgym.baselines.demonstration.rules import RULES, rule_of
-from agentgym.baselines.demonstration.run import UnknownArm, find_arm
+from agentgym.baselines.demonstration.run import UnknownArm, end_with_parent, find_arm
 from agentgym.baselines.demonstration.show import percent, plot, table
 from agentgym.baselines.demonstration.start import bare, template_of
 from agentgym.baselines.demonstration.statistics import gap, line, task_means
@@ -33,11 +38,12 @@ from agentgym.rollout.episode import Episode
 from agentgym.rollout.plan import plan as plan_jobs
 from tests.baselines.episodes import record
 
-ENVS = ("maze", "babyai", "alfworld")
+ENVS = ("maze", "babyai", "alfworld", "textcraft")
 IDS = {
     "maze": "agentgym/Maze-v0",
     "babyai": "agentgym/BabyAI-v0",
     "alfworld": "agentgym/ALFWorld-v0",
+    "textcraft": "agentgym/TextCraft-v0",
 }
 
 
@@ -114,8 +120,7 @@ def test_babyai_is_told_by_what_is_seen_and_where() -> None:
     talk = [{"role": "user", "content": "rules"}, {"role": "assistant", "content": "OK"},
             {"role": "user", "content": text}]  # fmt: skip
     assert rendered("babyai", talk) == (
-        " goal go to a red ball see blue key 1 f2 s0 red ball 1 f3 l1 facing wall f4 "
-        "carry green box"
+        " goal go to a red ball see red ball 1 f3 l1 facing wall f4 carry green box"
     )
 
 
@@ -123,6 +128,35 @@ def test_replies_are_bare_actions_and_read_as_such() -> None:
     (episode,) = played("maze", tasks=1)
     assert [step.reply for step in episode.steps] == [step.action for step in episode.steps]
     assert not any(step.thought for step in episode.steps)
+
+
+def test_textcraft_is_told_by_the_recipes_its_goal_rests_on() -> None:
+    text = (
+        "Crafting commands:\ncraft 1 chest using 8 oak planks\ncraft 4 stick using 2 planks\n"
+        "craft 1 oak sign using 6 oak planks, 1 stick\ncraft 4 oak planks using 1 oak logs\n"
+        "craft 1 dark oak sign using 6 dark oak planks, 1 stick\n\nGoal: craft 3 oak sign."
+    )
+    talk = [{"role": role, "content": said} for role, said in (
+        ("user", "rules"), ("assistant", "OK"), ("user", text), ("assistant", "get 1 oak logs"),
+        ("user", "Got 1 oak logs"), ("assistant", "craft"), ("user", "Could not find it")
+    )]  # fmt: skip
+    assert rendered("textcraft", talk) == (
+        " goal 3 oak sign\ncraft 1 oak sign using 6 oak planks, 1 stick\n"
+        "craft 4 stick using 2 planks\ncraft 4 oak planks using 1 oak logs"
+        f"{ACT}get 1 oak logs{END} got{ACT}craft{END} none"
+    )
+
+
+def test_what_is_explored_cannot_be_held_out() -> None:
+    with pytest.raises(ValueError, match="not held out"):
+        EnvSettings(env="babyai", held_out_split="train")
+    other = EnvSettings(env="babyai", held_out_split="train", held_out_edition="official")
+    mini = {(t.task.spec["level"], t.task.spec["seed"]) for t in plan_jobs(
+        [env_choice(other.tasks("train", None))])}  # fmt: skip
+    held = {(t.task.spec["level"], t.task.spec["seed"]) for t in plan_jobs(
+        [env_choice(other.measured())])}  # fmt: skip
+    assert held
+    assert not mini & held
 
 
 @pytest.mark.parametrize("env", RULES)
@@ -240,3 +274,41 @@ def test_the_table_and_the_plot_show_every_arm(tmp_path: Path) -> None:
     plot(lines, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert percent(lines[0].success).startswith("50.0 (")
+
+
+def hold(path: Path) -> None:
+    path.write_text(str(os.getpid()))
+    time.sleep(600)
+
+
+def start_and_hold(path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, context, end_with_parent) as pool:
+        pool.submit(hold, path).result()
+
+
+def alive(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="processes are looked up in /proc")
+def test_no_cell_is_trained_on_when_the_run_is_killed(tmp_path: Path) -> None:
+    run = multiprocessing.get_context("spawn").Process(
+        target=start_and_hold, args=(tmp_path / "pid",)
+    )
+    run.start()
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    cell = int((tmp_path / "pid").read_text())
+    assert run.pid is not None
+    assert alive(cell)
+    os.kill(run.pid, signal.SIGKILL)
+    run.join()
+    while alive(cell):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

@@ -83,7 +83,9 @@ class EnvSettings(Settings):
         kinds: only tasks of these kinds; empty for all.
         demos: tasks the expert demonstrates.
         wide: tasks AgentEvol and the others explore; None for the whole train split.
-        held_out: tasks of the evaluation; None for the whole eval split.
+        held_out: tasks of the evaluation; None for the whole split.
+        held_out_edition: edition the evaluation is of, where it is another one than `edition`.
+        held_out_split: split the evaluation is of.
         samples: how often AgentEvol plays a task in a round (K).
         iterations: rounds of AgentEvol (M).
         reply_tokens: most tokens of a reply.
@@ -104,6 +106,8 @@ class EnvSettings(Settings):
     demos: int = Field(40, ge=1)
     wide: int | None = Field(None, ge=1)
     held_out: int | None = Field(None, ge=1)
+    held_out_edition: str | None = None
+    held_out_split: str = "eval"
     samples: int = Field(1, ge=1)
     iterations: int = Field(1, ge=1)
     reply_tokens: int = Field(12, ge=1)
@@ -116,6 +120,12 @@ class EnvSettings(Settings):
     )
     dpo: PreferenceSettings = PreferenceSettings()
     group: GroupSettings = GroupSettings()
+
+    @model_validator(mode="after")
+    def _apart(self) -> EnvSettings:
+        if self.held_out_split == "train" and self.held_out_edition in (None, self.edition):
+            raise ValueError("the train split of the same edition is not held out")
+        return self
 
     @property
     def controls_steps(self) -> int:
@@ -134,6 +144,12 @@ class EnvSettings(Settings):
             kinds=self.kinds,
         )
 
+    def measured(self) -> EnvTasks:
+        """Return the held-out tasks."""
+        edition = self.held_out_edition or self.edition
+        tasks = self.tasks(self.held_out_split, self.held_out)
+        return tasks.model_copy(update={"edition": edition})
+
     def sampling(self) -> SamplingConfig:
         """Return how policies play: always sampled at temperature 1, also where they are measured.
 
@@ -150,7 +166,7 @@ class EnvSettings(Settings):
     def evaluation(self, *, attempts: int, every: int | None = None) -> EvalConfig:
         """Return how policies are measured."""
         return EvalConfig(
-            envs=(self.tasks("eval", self.held_out),),
+            envs=(self.measured(),),
             every=every,
             attempts=attempts,
             sampling=self.sampling(),

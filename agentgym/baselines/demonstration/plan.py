@@ -21,7 +21,7 @@ def plan(experiment: Experiment) -> list[str]:
 
 
 def _env(setting: EnvSettings, experiment: Experiment) -> list[str]:
-    held_out = count_tasks(setting.tasks("eval", setting.held_out)) or 0
+    held_out = count_tasks(setting.measured()) or 0
     wide = setting.tasks("train", setting.wide)
     played = (count_tasks(wide) or 0) * setting.samples * setting.iterations
     group = setting.group

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from agentgym.agents.base import Agent
@@ -128,6 +128,41 @@ class HouseholdRule(Agent):
         return (fresh or [a for a in menu if a.startswith("go to ")])[0]
 
 
+class CraftRule(Agent):
+    """Gathers or crafts what the goal's recipe names, then crafts the goal.
+
+    It takes every recipe once, whatever count is needed: it does no arithmetic.
+    """
+
+    name = "rule"
+
+    def begin(self) -> None:
+        """Nothing is planned yet."""
+        self._plan: list[str] | None = None
+
+    def act(self, observation: str, info: Mapping[str, Any]) -> str:
+        """Return the next action of the plan; when it is done, a look at what is carried."""
+        if self._plan is None:
+            found = re.findall(r"^(craft \d+ (.+)) using (.+)$", observation, re.MULTILINE)
+            recipes = {made: (head, parts) for head, made, parts in found}
+            goal = re.sub(r"^craft (\d+ )?", "", str(info["goal"]))
+            self._plan = list(self._steps(goal, recipes, ()))
+        return self._plan.pop(0) if self._plan else "inventory"
+
+    def _steps(
+        self, item: str, recipes: Mapping[str, tuple[str, str]], above: tuple[str, ...]
+    ) -> Iterator[str]:
+        """Yield the actions that make one item."""
+        head, parts = recipes[item]
+        for part in parts.split(", "):
+            name = part.partition(" ")[2]
+            if name in recipes and name not in above and name != item:
+                yield from self._steps(name, recipes, (*above, item))
+            else:
+                yield f"get {part}"
+        yield f"{head} using {parts}"
+
+
 _FILLERS = frozenset(
     ("put", "a", "an", "some", "two", "find", "look", "at", "examine", "the", "and", "it", "them")
 )
@@ -136,6 +171,7 @@ RULES: Mapping[str, type[Agent]] = {
     "maze": MazeRule,
     "babyai": MenuRule,
     "alfworld": HouseholdRule,
+    "textcraft": CraftRule,
 }
 
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +63,7 @@ def run(experiment: Experiment, folder: Path, say: Say = to_stderr) -> None:
     save_config(experiment, folder)
     cells = [(setting, seed) for seed in experiment.seeds for setting in experiment.envs]
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(experiment.jobs, mp_context=context) as pool:
+    with ProcessPoolExecutor(experiment.jobs, context, end_with_parent) as pool:
         waiting = {
             pool.submit(run_cell, experiment, setting, seed, folder): f"{setting.env}, seed {seed}"
             for setting, seed in cells
@@ -102,7 +105,7 @@ def run_lines(experiment: Experiment, setting: EnvSettings, folder: Path) -> Non
     for name in LINES:
         evaluate(
             agents[name],
-            [env_choice(setting.tasks("eval", setting.held_out))],
+            [env_choice(setting.measured())],
             tasks=setting.held_out,
             attempts=1 if name == "expert" else experiment.attempts,
             run=_line_folder(folder, setting, name),
@@ -115,6 +118,22 @@ def make_cell(experiment: Experiment, setting: EnvSettings, seed: int, folder: P
     place = folder / setting.env / f"seed-{seed}"
     demos, base = prepare(setting, place, seed=seed)
     return Cell(setting, seed, experiment.attempts, experiment.threads, demos, base, place)
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it does; else a cell would be trained to its end.
+
+    What a cell has done is on disk, and the next run takes it up.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def find_arm(name: str) -> Arm:
