@@ -174,7 +174,7 @@ def test_a_rule_plays_without_breaking_and_no_better_than_the_expert(env: str) -
 
 def cell(tmp_path: Path, **changes: Any) -> Cell:
     setting = EnvSettings(env="maze", **changes)
-    return Cell(setting, 5, 3, 1, tmp_path / "demos", tmp_path / "base", tmp_path)
+    return Cell(setting, 5, 1, tmp_path / "demos", tmp_path / "base", tmp_path)
 
 
 def test_the_controls_have_the_steps_and_the_data_they_are_to_have(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_the_controls_have_the_steps_and_the_data_they_are_to_have(tmp_path: Pat
         assert configs[name].model.name == str(one.cloned)
     for config in configs.values():
         assert config.seed == 5
-        assert config.eval.model_copy(update={"every": None}) == one.setting.evaluation(attempts=3)
+        assert config.eval.model_copy(update={"every": None}) == one.setting.evaluation()
     assert isinstance(configs["bc"], BCConfig)
 
 

@@ -49,7 +49,6 @@ class Cell:
     Attributes:
         setting: the environment.
         seed: decides weights, order and exploration.
-        attempts: how often each held-out task is played.
         threads: torch's threads.
         demos: the file of demonstrations.
         base: the untrained model.
@@ -58,7 +57,6 @@ class Cell:
 
     setting: EnvSettings
     seed: int
-    attempts: int
     threads: int
     demos: Path
     base: Path
@@ -98,9 +96,7 @@ def bc(cell: Cell) -> BCConfig:
     """Return the settings of BC, with the curve that shows its plateau."""
     setting = cell.setting
     every = max(1, setting.steps // setting.curve)
-    shared = _shared(cell, setting.optim, setting.steps) | {
-        "eval": setting.evaluation(attempts=cell.attempts, every=every)
-    }
+    shared = _shared(cell, setting.optim, setting.steps) | {"eval": setting.evaluation(every=every)}
     return BCConfig(data=DataConfig(files=(cell.demos,)), **shared)
 
 
@@ -201,7 +197,7 @@ def _shared(cell: Cell, optim: OptimConfig, steps: int | None) -> dict[str, Any]
         "model": ModelConfig(name=str(cell.base)),
         "length": cell.setting.length(),
         "optim": optim.model_copy(update=update),
-        "eval": cell.setting.evaluation(attempts=cell.attempts),
+        "eval": cell.setting.evaluation(),
         "log_every": 20,
         "tensorboard": False,
     }

@@ -86,6 +86,7 @@ class EnvSettings(Settings):
         held_out: tasks of the evaluation; None for the whole split.
         held_out_edition: edition the evaluation is of, where it is another one than `edition`.
         held_out_split: split the evaluation is of.
+        attempts: how often each held-out task is played by the policy of each seed.
         samples: how often AgentEvol plays a task in a round (K).
         iterations: rounds of AgentEvol (M).
         reply_tokens: most tokens of a reply.
@@ -108,6 +109,7 @@ class EnvSettings(Settings):
     held_out: int | None = Field(None, ge=1)
     held_out_edition: str | None = None
     held_out_split: str = "eval"
+    attempts: int = Field(1, ge=1)
     samples: int = Field(1, ge=1)
     iterations: int = Field(1, ge=1)
     reply_tokens: int = Field(12, ge=1)
@@ -163,12 +165,12 @@ class EnvSettings(Settings):
             executor="inline",
         )
 
-    def evaluation(self, *, attempts: int, every: int | None = None) -> EvalConfig:
+    def evaluation(self, *, every: int | None = None) -> EvalConfig:
         """Return how policies are measured."""
         return EvalConfig(
             envs=(self.measured(),),
             every=every,
-            attempts=attempts,
+            attempts=self.attempts,
             sampling=self.sampling(),
         )
 
@@ -183,7 +185,6 @@ class Experiment(Settings):
     Attributes:
         envs: what is played.
         seeds: of training; each has its own demonstrations' order, weights and exploration.
-        attempts: how often each held-out task is played at the end of training.
         arms: what is trained, by name; see `arms.ARMS`.
         threads: torch's threads in each process.
         jobs: cells (an environment and a seed) at a time.
@@ -191,7 +192,6 @@ class Experiment(Settings):
 
     envs: tuple[EnvSettings, ...]
     seeds: tuple[int, ...] = (0, 1, 2)
-    attempts: int = Field(3, ge=1)
     arms: tuple[str, ...] = ("bc", "agentevol", "demos", "unfiltered", "dpo", "grpo", "adca-grpo")
     threads: int = Field(1, ge=1)
     jobs: int = Field(2, ge=1)

@@ -16,11 +16,11 @@ def plan(experiment: Experiment) -> list[str]:
         + ", ".join(find_arm(name).title for name in experiment.arms)
     ]
     for setting in experiment.envs:
-        lines += _env(setting, experiment)
+        lines += _env(setting)
     return lines
 
 
-def _env(setting: EnvSettings, experiment: Experiment) -> list[str]:
+def _env(setting: EnvSettings) -> list[str]:
     held_out = count_tasks(setting.measured()) or 0
     wide = setting.tasks("train", setting.wide)
     played = (count_tasks(wide) or 0) * setting.samples * setting.iterations
@@ -31,5 +31,5 @@ def _env(setting: EnvSettings, experiment: Experiment) -> list[str]:
         f"and {played} episodes; the control of demonstrations {setting.controls_steps} steps",
         f"  DPO {setting.dpo.tasks * setting.dpo.samples} episodes; GRPO and ADCA-GRPO "
         f"{group.samplings * group.groups * group.group_size} episodes",
-        f"  each is measured on {held_out} held-out tasks, {experiment.attempts} times",
+        f"  each is measured on {held_out} held-out tasks, {setting.attempts} a task and seed",
     ]

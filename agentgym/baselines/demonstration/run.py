@@ -107,7 +107,7 @@ def run_lines(experiment: Experiment, setting: EnvSettings, folder: Path) -> Non
             agents[name],
             [env_choice(setting.measured())],
             tasks=setting.held_out,
-            attempts=1 if name == "expert" else experiment.attempts,
+            attempts=1 if name == "expert" else setting.attempts,
             run=_line_folder(folder, setting, name),
             executor="inline",
         )
@@ -117,7 +117,7 @@ def make_cell(experiment: Experiment, setting: EnvSettings, seed: int, folder: P
     """Return a cell, its demonstrations and its untrained model made."""
     place = folder / setting.env / f"seed-{seed}"
     demos, base = prepare(setting, place, seed=seed)
-    return Cell(setting, seed, experiment.attempts, experiment.threads, demos, base, place)
+    return Cell(setting, seed, experiment.threads, demos, base, place)
 
 
 def end_with_parent() -> None:
@@ -152,7 +152,12 @@ def held_out(folder: Path, setting: EnvSettings, name: str, seeds: tuple[int, ..
     """Return the held-out episodes of an arm, those of each seed, or of a line as of one seed."""
     if name in LINES:
         return [RunFolder.open(_line_folder(folder, setting, name)).episodes()]
-    return [_episodes(folder / setting.env / f"seed-{seed}" / name) for seed in seeds]
+    return [_episodes(arm_folder(folder, setting.env, seed, name)) for seed in seeds]
+
+
+def arm_folder(folder: Path, env: str, seed: int, arm: str) -> Path:
+    """Return where the run of an arm lies."""
+    return folder / env / f"seed-{seed}" / arm
 
 
 def curves(experiment: Experiment, folder: Path) -> Iterator[dict[str, Any]]:
@@ -160,7 +165,7 @@ def curves(experiment: Experiment, folder: Path) -> Iterator[dict[str, Any]]:
     for setting in experiment.envs:
         for seed in experiment.seeds:
             for arm in experiment.arms:
-                place = folder / setting.env / f"seed-{seed}" / arm
+                place = arm_folder(folder, setting.env, seed, arm)
                 for file in sorted(place.rglob("curve.jsonl")):
                     stage = str(file.parent.relative_to(place))
                     for text in file.read_text(encoding="utf-8").splitlines():

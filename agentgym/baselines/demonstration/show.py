@@ -9,7 +9,8 @@ from typing import Any
 
 from agentgym.agenteval.intervals import Estimate
 from agentgym.baselines.demonstration.experiment import Experiment
-from agentgym.baselines.demonstration.run import LINES, find_arm, held_out
+from agentgym.baselines.demonstration.run import LINES, arm_folder, find_arm, held_out
+from agentgym.baselines.demonstration.spent import Spent, spent
 from agentgym.baselines.demonstration.statistics import Gap, Line, gap, line
 from agentgym.core.extras import require
 from agentgym.rollout.store import write_atomic
@@ -27,7 +28,12 @@ def measure(experiment: Experiment, folder: Path) -> tuple[list[Line], list[Gap]
             name: held_out(folder, setting, name, experiment.seeds)
             for name in (*LINES, *experiment.arms)
         }
-        lines += [line(setting.env, name, episodes) for name, episodes in found.items()]
+        for name, episodes in found.items():
+            given = None
+            if name not in LINES:
+                place = arm_folder(folder, setting.env, experiment.seeds[0], name)
+                given = spent(setting, name, place)
+            lines.append(line(setting.env, name, episodes, given))
         others = [("dpo", "bc"), ("grpo", "bc"), ("adca-grpo", "bc"), ("adca-grpo", "grpo")]
         for one, other in [*CLAIMS, *others]:
             if one in found and other in found:
@@ -55,13 +61,17 @@ def show(experiment: Experiment, folder: Path) -> str:
 
 def table(lines: Sequence[Line], gaps: Sequence[Gap]) -> str:
     """Return what was reached as Markdown: success with its interval, and each seed's."""
-    rows = ["| environment | policy | solved, % (95% interval) | seeds, % | episodes |"]
-    rows.append("| --- | --- | --- | --- | ---: |")
+    rows = [
+        "| environment | policy | solved, % (95% interval) | seeds, % | held-out episodes | "
+        "episodes learned from, a seed | optimiser steps, a seed |",
+        "| --- | --- | --- | --- | ---: | ---: | ---: |",
+    ]
     for one in lines:
         seeds = "" if one.arm in LINES else ", ".join(f"{100 * s:.1f}" for s in one.seeds)
         count = f"{one.episodes}" + (f" ({one.failed} failed)" if one.failed else "")
         rows.append(
-            f"| {one.env} | {title(one.arm)} | {percent(one.success)} | {seeds} | {count} |"
+            f"| {one.env} | {title(one.arm)} | {percent(one.success)} | {seeds} | {count} | "
+            f"{given(one.spent)} |"
         )
     rows += ["", "| environment | difference | points (95% interval) | intervals apart |"]
     rows.append("| --- | --- | --- | --- |")
@@ -70,6 +80,15 @@ def table(lines: Sequence[Line], gaps: Sequence[Gap]) -> str:
         apart = "yes" if one_gap.apart else "no"
         rows.append(f"| {one_gap.env} | {names} | {percent(one_gap.difference)} | {apart} |")
     return "\n".join(rows) + "\n"
+
+
+def given(one: Spent | None) -> str:
+    """Return what an arm was given as two cells of a table.
+
+    >>> given(Spent(episodes=1200, steps=40))
+    '1,200 | 40'
+    """
+    return f"{one.episodes:,} | {one.steps:,}" if one else " | "
 
 
 def title(arm: str) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from agentgym.agenteval.intervals import Estimate, bounded_mean, paired_difference
+from agentgym.baselines.demonstration.spent import Spent
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.episode import Episode
 
@@ -31,6 +32,7 @@ class Line(BaseModel):
         seeds: the same of each seed.
         episodes: how many were played, over all seeds.
         failed: how many of them broke; they count as not solved.
+        spent: what the arm was given; None for a policy that is not trained.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -41,6 +43,7 @@ class Line(BaseModel):
     seeds: tuple[float, ...]
     episodes: int
     failed: int
+    spent: Spent | None = None
 
 
 class Gap(BaseModel):
@@ -63,13 +66,16 @@ class Gap(BaseModel):
     apart: bool
 
 
-def line(env: str, arm: str, seeds: Sequence[Sequence[Episode]]) -> Line:
+def line(
+    env: str, arm: str, seeds: Sequence[Sequence[Episode]], spent: Spent | None = None
+) -> Line:
     """Return what an arm reached.
 
     Args:
         env: the environment.
         arm: the arm.
         seeds: the held-out episodes of each seed.
+        spent: what the arm was given.
     """
     values = task_means([episode for episodes in seeds for episode in episodes])
     episodes = [episode for one in seeds for episode in one]
@@ -80,6 +86,7 @@ def line(env: str, arm: str, seeds: Sequence[Sequence[Episode]]) -> Line:
         seeds=tuple(sum(e.success for e in one) / max(len(one), 1) for one in seeds),
         episodes=len(episodes),
         failed=sum(episode.status == "failed" for episode in episodes),
+        spent=spent,
     )
 
 
