@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -26,8 +27,8 @@ from agentgym.baselines.demonstration.experiment import (
 )
 from agentgym.baselines.demonstration.plan import plan
 from agentgym.baselines.demonstration.rules import RULES, rule_of
-from agentgym.baselines.demonstration.run import UnknownArm, end_with_parent, find_arm
-from agentgym.baselines.demonstration.show import percent, plot, table
+from agentgym.baselines.demonstration.run import CURVES, UnknownArm, end_with_parent, find_arm, run
+from agentgym.baselines.demonstration.show import percent, plot, show, table
 from agentgym.baselines.demonstration.start import bare, template_of
 from agentgym.baselines.demonstration.statistics import gap, line, task_means
 from agentgym.baselines.demonstration.words import ACT, END, OTHER, PHRASES, word_tokenizer
@@ -296,19 +297,60 @@ def alive(pid: int) -> bool:
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="processes are looked up in /proc")
 def test_no_cell_is_trained_on_when_the_run_is_killed(tmp_path: Path) -> None:
-    run = multiprocessing.get_context("spawn").Process(
+    started = multiprocessing.get_context("spawn").Process(
         target=start_and_hold, args=(tmp_path / "pid",)
     )
-    run.start()
+    started.start()
     deadline = time.monotonic() + 120
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
         assert time.monotonic() < deadline
         time.sleep(0.1)
     cell = int((tmp_path / "pid").read_text())
-    assert run.pid is not None
+    assert started.pid is not None
     assert alive(cell)
-    os.kill(run.pid, signal.SIGKILL)
-    run.join()
+    os.kill(started.pid, signal.SIGKILL)
+    started.join()
     while alive(cell):
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+SMALLEST = """
+seeds: [0]
+jobs: 1
+arms: [bc, agentevol, unfiltered, grpo, adca-grpo]
+envs:
+  - env: maze
+    max_rounds: 4
+    kinds: ["*-7x7"]
+    demos: 12
+    wide: 8
+    held_out: 6
+    steps: 6
+    curve: 2
+    samples: 2
+    iterations: 2
+    evol_steps: 4
+    model: {hidden: 16, layers: 1, heads: 2, context: 512, init: 0.1}
+    group: {groups: 2, group_size: 2, samplings: 1, optim: {batch_size: 4, accumulate: 1}}
+"""
+
+
+def test_a_demonstration_from_nothing_to_its_table_and_again(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "smallest.yaml").write_text(SMALLEST)
+    experiment, folder = load_experiment(tmp_path / "smallest.yaml"), tmp_path / "run"
+    run(experiment, folder, lambda _: None)
+    text = show(experiment, folder)
+    found = {row.split(" | ")[1]: row.split(" | ")[-3:] for row in text.splitlines()[2:10]}
+    assert found["AgentEvol"] == ["6", "32", "8 |"]
+    assert found["BC, to its plateau"] == ["6", "0", "6 |"]
+    assert found["GRPO"] == ["6", "4", "1 |"]
+    assert (folder / "plot.png").read_bytes()[:4] == b"\x89PNG"
+    points = [json.loads(line) for line in (folder / CURVES).read_text().splitlines()]
+    assert {point["arm"] for point in points} == set(experiment.arms)
+
+    before = {p: p.stat().st_mtime_ns for p in folder.rglob("model.safetensors")}
+    run(experiment, folder, lambda _: None)
+    assert {p: p.stat().st_mtime_ns for p in folder.rglob("model.safetensors")} == before
+    assert show(experiment, folder) == text
