@@ -174,6 +174,8 @@ def leave(
     if is_main():
         save_policy(policy, place)
         if config.eval.envs:
+            if ranks() > 1:  # it was put together on the CPU
+                policy.model.to(trainer.accelerator.device)
             step = int(trainer.state.global_step)
             result["eval"] = evaluate_policy(policy, config.eval, folder, step, journal)
     journal.close()
