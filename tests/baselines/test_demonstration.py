@@ -20,6 +20,7 @@ from agentgym.agenteval.intervals import bounded_mean
 from agentgym.agents.expert import ExpertAgent
 from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.demonstration.arms import ARMS, Cell
+from agentgym.baselines.demonstration.draw import plot_arms
 from agentgym.baselines.demonstration.experiment import (
     EnvSettings,
     load_experiment,
@@ -28,7 +29,7 @@ from agentgym.baselines.demonstration.experiment import (
 from agentgym.baselines.demonstration.plan import plan
 from agentgym.baselines.demonstration.rules import RULES, rule_of
 from agentgym.baselines.demonstration.run import CURVES, UnknownArm, end_with_parent, find_arm, run
-from agentgym.baselines.demonstration.show import percent, plot, show, table
+from agentgym.baselines.demonstration.show import percent, show, table
 from agentgym.baselines.demonstration.start import bare, template_of
 from agentgym.baselines.demonstration.statistics import gap, line, task_means
 from agentgym.baselines.demonstration.words import ACT, END, OTHER, PHRASES, word_tokenizer
@@ -272,7 +273,7 @@ def test_the_table_and_the_plot_show_every_arm(tmp_path: Path) -> None:
     assert "| maze | AgentEvol | 50.0 (" in shown
     assert "AgentEvol - BC, to its plateau | 0.0" in shown
     pytest.importorskip("matplotlib")
-    plot(lines, tmp_path / "plot.png")
+    plot_arms(lines, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert percent(lines[0].success).startswith("50.0 (")
 
@@ -346,7 +347,8 @@ def test_a_demonstration_from_nothing_to_its_table_and_again(tmp_path: Path) -> 
     assert found["AgentEvol"] == ["6", "32", "8 |"]
     assert found["BC, to its plateau"] == ["6", "0", "6 |"]
     assert found["GRPO"] == ["6", "4", "1 |"]
-    assert (folder / "plot.png").read_bytes()[:4] == b"\x89PNG"
+    for name in ("plot.png", "curves.png"):
+        assert (folder / name).read_bytes()[:4] == b"\x89PNG"
     points = [json.loads(line) for line in (folder / CURVES).read_text().splitlines()]
     assert {point["arm"] for point in points} == set(experiment.arms)
 

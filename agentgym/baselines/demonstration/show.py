@@ -1,21 +1,27 @@
-"""The table and the plot of a demonstration, made from the episodes on disk."""
+"""The results and the table of a demonstration, made from the episodes on disk."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from agentgym.agenteval.intervals import Estimate
+from agentgym.baselines.demonstration.draw import plot_arms, plot_curves
 from agentgym.baselines.demonstration.experiment import Experiment
-from agentgym.baselines.demonstration.run import LINES, arm_folder, find_arm, held_out
+from agentgym.baselines.demonstration.run import (
+    CURVES,
+    LINES,
+    arm_folder,
+    find_arm,
+    held_out,
+)
 from agentgym.baselines.demonstration.spent import Spent, spent
 from agentgym.baselines.demonstration.statistics import Gap, Line, gap, line
-from agentgym.core.extras import require
 from agentgym.rollout.store import write_atomic
 
-TABLE, PLOT, RESULTS = "table.md", "plot.png", "results.json"
+TABLE, RESULTS = "table.md", "results.json"
+PLOT, CURVES_PLOT = "plot.png", "curves.png"
 CLAIMS = (("agentevol", "bc"), ("agentevol", "demos"), ("agentevol", "unfiltered"))
 """What the paper's claim comes to: AgentEvol above BC, and above both controls."""
 
@@ -42,7 +48,7 @@ def measure(experiment: Experiment, folder: Path) -> tuple[list[Line], list[Gap]
 
 
 def show(experiment: Experiment, folder: Path) -> str:
-    """Write the results, the table and the plot of a finished demonstration; return the table.
+    """Write the results, the table and the plots of a finished demonstration; return the table.
 
     Raises:
         MissingExtra: if matplotlib is not installed; the table is written before.
@@ -55,7 +61,9 @@ def show(experiment: Experiment, folder: Path) -> str:
     write_atomic(folder / RESULTS, json.dumps(results, indent=2) + "\n")
     text = table(lines, gaps)
     write_atomic(folder / TABLE, text)
-    plot(lines, folder / PLOT)
+    plot_arms(lines, folder / PLOT)
+    points = (folder / CURVES).read_text(encoding="utf-8").splitlines()
+    plot_curves([json.loads(point) for point in points], folder / CURVES_PLOT)
     return text
 
 
@@ -108,41 +116,3 @@ def percent(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return text
     return f"{text} ({100 * estimate.low:.1f} to {100 * estimate.high:.1f})"
-
-
-def plot(lines: Sequence[Line], path: Path) -> None:
-    """Draw the arms with their intervals and seeds, and the lines; one panel an environment.
-
-    Raises:
-        MissingExtra: if matplotlib is not installed.
-    """
-    require("matplotlib", "The plot", "plot")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    envs = list(dict.fromkeys(one.env for one in lines))
-    figure = Figure(figsize=(4.2 * len(envs), 4.2), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(1, len(envs), sharey=True, squeeze=False)[0]
-    for axis, env in zip(axes, envs, strict=True):
-        _panel(axis, env, [one for one in lines if one.env == env])
-    axes[0].set_ylabel("held-out episodes solved, %")
-    figure.savefig(path, dpi=120)
-
-
-def _panel(axis: Any, env: str, lines: Sequence[Line]) -> None:
-    arms = [one for one in lines if one.arm not in LINES and one.success.value is not None]
-    for at, one in enumerate(arms):
-        value, low, high = one.success.value or 0.0, one.success.low, one.success.high
-        axis.bar(at, 100 * value, color="#4878a8" if one.arm == "agentevol" else "#b8c4d0")
-        if low is not None and high is not None:
-            reach = [[100 * (value - low)], [100 * (high - value)]]
-            axis.errorbar(at, 100 * value, reach, color="black", capsize=4)
-        axis.plot([at] * len(one.seeds), [100 * s for s in one.seeds], "k.", alpha=0.6)
-    for one, style in zip((x for x in lines if x.arm in LINES), ("-", "--", ":"), strict=False):
-        axis.axhline(100 * (one.success.value or 0.0), color="grey", linestyle=style, linewidth=1)
-        axis.annotate(one.arm, (len(arms) - 0.5, 100 * (one.success.value or 0.0)), ha="right",
-                      va="bottom", fontsize=8, color="grey")  # fmt: skip
-    axis.set_xticks(range(len(arms)), [one.arm for one in arms], rotation=35, ha="right")
-    axis.set_title(env)
-    axis.set_ylim(0, 105)
