@@ -18,6 +18,7 @@ from typing import Any
 
 from agentgym.agents.base import ChatAgent, ContextOverflow, ModelError
 from agentgym.agents.batching import Batcher
+from agentgym.agents.hf_shown import as_shown
 from agentgym.agents.message import Message, Reply, Sampled, ToolCall, Usage
 from agentgym.core import require
 from agentgym.core.errors import InvalidConfig
@@ -298,14 +299,7 @@ class HFAgent(ChatAgent):
 
 
 def _for_template(message: Message) -> dict[str, Any]:
-    """Return a message as chat templates take it: a call's arguments parsed where they parse."""
-    data = message.to_openai()
-    for call in data.get("tool_calls", ()):
-        try:
-            call["function"]["arguments"] = json.loads(call["function"]["arguments"])
-        except (ValueError, RecursionError):
-            continue
-    return data
+    return as_shown(message.to_openai())
 
 
 def parse_tool_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:

@@ -8,10 +8,11 @@ the conversation up to there, and goes on when there are more messages.
 
 That a template is of this kind is not assumed. Read from its syntax: what stands after the loop
 depends on nothing the conversation decides, and what stands before does not ask whether a reply
-is to follow. Watched while it runs: it looks at no message past the one it writes, nor at how many
-there are (`loop.last`, `messages[-1]`, `messages | length`). Of a program that did neither, a
-shorter conversation would have given the same text up to where the loop asks for a message that is
-not there. Where any of it fails, `CannotGrow` is raised, and the text is to be written in full.
+is to follow. Watched while it runs: the loop goes over the messages and nothing else, looks at none
+past the one it writes, nor at how many there are (`loop.last`, `messages[-1]`,
+`messages | length`). Of such a program a shorter conversation would have given the same text up to
+where the loop asks for a message that is not there. Where any of it fails, `CannotGrow` is raised,
+and the text is to be written in full.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from agentgym.core import AgentGymError
 
 MARK = "\x00agentgym: a message ends\x00"
 """What a template is made to write at the end of each pass through its loop."""
+OVER = "agentgym_over"
+"""Name of the function a template is made to give what its loop goes over."""
 
 
 class CannotGrow(AgentGymError):
@@ -68,7 +71,7 @@ class Growing:
         self._watched, self._apart = Watched(), program.apart
         self._parts: list[str] = []
         self._pieces: Iterator[str] = program.template.generate(
-            messages=self._watched, tools=schemas, documents=None, **variables
+            messages=self._watched, tools=schemas, documents=None, **{**variables, OVER: _over}
         )
 
     @property
@@ -198,9 +201,18 @@ def _marked(template: str) -> _Program | None:
     made |= {node.name for node in tree.find_all((nodes.NSRef, nodes.Macro))}
     if _names(after) & (made | {"messages"}) or "add_generation_prompt" in _names(before):
         return None
-    apart = tree.find(nodes.NSRef) is None and _counts_only(loop)
+    remembers = tree.find(nodes.NSRef) or _names(tree.body) & {"joiner", "cycler"}
+    apart = not remembers and _counts_only(loop)
     loop.body.append(nodes.Output([nodes.TemplateData(MARK)]))
+    loop.iter = nodes.Call(nodes.Name(OVER, "load"), [loop.iter], [], None, None)
     return _Program(environment.from_string(tree), apart)
+
+
+def _over(items: Any) -> Any:
+    """Return what a loop goes over: the messages, for anything else may end after they do."""
+    if not isinstance(items, Watched):
+        raise CannotGrow("the template's last loop is not over the messages")
+    return items
 
 
 def _counts_only(loop: Any) -> bool:
@@ -263,11 +275,15 @@ def _is_message(message: Mapping[str, Any]) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
-    kind = type(value)
-    if kind is str:
-        return MARK not in value
-    if kind is dict:
-        return all(_is_plain(key) and _is_plain(item) for key, item in value.items())
-    if kind is list:
-        return all(map(_is_plain, value))
-    return value is None or kind in (int, float, bool)
+    """Return whether a value is plain JSON; of any depth, for it may be a model's."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        kind = type(one)
+        if kind is dict:
+            waiting += [*one, *one.values()]
+        elif kind is list:
+            waiting += one
+        elif MARK in one if kind is str else not (one is None or kind in (int, float, bool)):
+            return False
+    return True

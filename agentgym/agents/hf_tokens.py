@@ -4,7 +4,8 @@ A tokenizer first cuts a text at its special tokens and then treats each part by
 stands before a special token has the same tokens whatever follows. A text that shares its beginning
 with one that is known therefore needs only to be cut from the last such token on that the two have
 in common. Tokens that reach over what surrounds them, or that could be part of another token, are
-no place to begin; where there is none, the whole text is cut.
+no place to begin; where there is none, or where a tokenizer does more than its library's part, the
+whole text is cut.
 """
 
 from __future__ import annotations
@@ -16,9 +17,7 @@ from typing import Any
 
 def anchors(tokenizer: Any) -> dict[int, str]:
     """Return the special tokens that part a text into pieces without regard to one another."""
-    if not getattr(tokenizer, "is_fast", False) or getattr(
-        tokenizer, "split_special_tokens", False
-    ):
+    if not _is_usual(tokenizer) or tokenizer.split_special_tokens:
         return {}
     added = dict(tokenizer.added_tokens_decoder)
     texts = [token.content for token in added.values()]

@@ -15,12 +15,12 @@ breaks this, and is refused with a way out: an example a turn.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from agentgym.agents.hf_shown import as_shown
 from agentgym.agents.hf_template import CannotGrow, Growing
 from agentgym.agents.hf_tokens import Tokenized, anchors, tokens_of
 from agentgym.core import AgentGymError
@@ -353,23 +353,6 @@ def texts_of(conversations: Iterable[Messages]) -> list[str]:
     """Return every text of some conversations once, in order of first appearance."""
     texts = (str(m.get("content") or "") for messages in conversations for m in messages)
     return list(dict.fromkeys(texts))
-
-
-def as_shown(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a message as chat templates take it: a call's arguments parsed where they parse."""
-    data = dict(message)
-    if data.get("tool_calls"):
-        data["tool_calls"] = [_parsed(call) for call in data["tool_calls"]]
-    return data
-
-
-def _parsed(call: Mapping[str, Any]) -> dict[str, Any]:
-    function = dict(call["function"])
-    try:
-        function["arguments"] = json.loads(function["arguments"])
-    except (ValueError, TypeError, RecursionError):
-        return dict(call)
-    return {**call, "function": function}
 
 
 def _alike(a: str, b: str) -> int:

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentgym.agents.hf_prompt import Prompts
+from agentgym.agents.hf_shown import as_shown
 from agentgym.agents.hf_template import CannotGrow, Growing
 from agentgym.agents.message import Message
-from agentgym.baselines.chat import ChatTemplate, as_shown
+from agentgym.baselines.chat import ChatTemplate
 
 STAND_IN = "reply-stands-here"
 

@@ -74,6 +74,11 @@ def test_the_text_after_each_message_is_that_of_the_shorter_conversation(templat
         "{% if true %}" + LOOP + "{% endif %}",
         "{{ raise_exception('no') }}" + LOOP,
         "no loop at all",
+        # A loop over something else goes on, or ends, whatever the messages do.
+        LOOP.replace("in messages", "in [messages[0], messages[0], messages[0]]"),
+        "{{ messages[0].content }}{% for n in range(9) %}{{ n }}{% endfor %}",
+        "{% set messages = [messages[0]] * 9 %}" + LOOP,
+        LOOP.replace("in messages", "in messages[0].content"),
     ],
 )
 def test_a_template_that_may_write_otherwise_for_fewer_messages_is_refused(template: str) -> None:
@@ -93,6 +98,29 @@ def test_a_template_that_may_write_otherwise_for_fewer_messages_is_refused(templ
 def test_a_message_a_template_is_shown_otherwise_is_refused(message: dict[str, Any]) -> None:
     with pytest.raises(CannotGrow):
         grown(CHATML, [*TALK, message])
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% set n = namespace(i=0) %}" + LOOP.replace("{{ m.role }}", "{% set n.i = 1 %}"),
+        "{% set comma = joiner(',') %}" + LOOP.replace("{{ m.role }}", "{{ comma() }}"),
+        "{% set turn = cycler('a', 'b') %}" + LOOP.replace("{{ m.role }}", "{{ turn.next() }}"),
+        LOOP.replace("{{ m.role }}", "{% if loop.changed(m.role) %}!{% endif %}"),
+        LOOP.replace("{{ m.role }}", "{% if loop.previtem %}{{ loop.previtem.role }}{% endif %}"),
+        LOOP.replace("{{ m.role }}", "{{ (messages | first).role }}"),
+    ],
+)
+def test_a_template_that_remembers_does_not_write_messages_apart(template: str) -> None:
+    assert grown(LOOP.replace("{{ m.role }}", "{{ loop.index0 if not loop.first }}")).apart
+    assert not grown(template).apart
+
+
+def test_a_message_nested_without_end_is_looked_through() -> None:
+    deep: list[Any] = []
+    for _ in range(50_000):
+        deep = [deep]
+    assert grown(CHATML, [*TALK, {"role": "user", "content": "go", "deep": deep}]).ends
 
 
 def test_tools_and_options_reach_the_template() -> None:

@@ -48,6 +48,20 @@ def test_a_token_that_minds_what_is_around_it_is_no_place_to_begin() -> None:
     assert sorted(anchors(tokenizer_of("bytes")).values()) == ["<|act|>", "x<|"]
 
 
+def test_a_tokenizer_that_does_more_than_cut_is_asked_itself() -> None:
+    kind = type(tokenizer_of("bytes"))
+
+    class Filling(kind):  # type: ignore[misc, valid-type]
+        def _encode_plus(self, text: Any, **options: Any) -> Any:
+            return super()._encode_plus([one.replace("north", "a") for one in text], **options)
+
+    tokenizer = Filling(tokenizer_object=tokenizer_of("bytes").backend_tokenizer)
+    assert anchors(tokenizer) == {}
+    known = Tokenized(tokenizer, "a<|act|>north", anchors(tokenizer))
+    known.go_on("a<|act|>north north", 8)
+    assert known.ids == tokens_of(tokenizer, ["a<|act|>a a"])[0]
+
+
 @pytest.mark.parametrize("kind", ["bytes", "spaces"])
 @settings(max_examples=300)
 @given(known=text, other=text, cut=st.integers(0, 60))
