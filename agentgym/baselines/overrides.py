@@ -9,19 +9,16 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentgym.core.errors import InvalidConfig
-from agentgym.core.extras import require
+from agentgym.core.text import numeral, shorten
+from agentgym.core.yamltext import read_yaml
 
 
 def apply_override(data: dict[str, Any], override: str) -> None:
     """Set one dotted key; a number goes into a list ("eval.envs.0.tasks=10")."""
-    yaml = require("yaml", "A configuration file", "train")
     key, equals, text = override.partition("=")
     if not equals or not key.strip(" ."):
         raise InvalidConfig(f"an override is written a.b=value, not {override!r}")
-    try:
-        value = yaml.safe_load(text) if text else ""
-    except yaml.YAMLError as error:
-        raise InvalidConfig(f"the value of {override!r} is no YAML") from error
+    value = read_yaml(text, f"the value of {shorten(override)!r}") if text else ""
     *path, last = key.strip().split(".")
     place: Any = data
     for part in path:
@@ -34,18 +31,21 @@ def apply_override(data: dict[str, Any], override: str) -> None:
 
 def _enter(place: Any, part: str, key: str) -> Any:
     if isinstance(place, list):
-        return place[_position(place, part, key)]
+        at = _position(place, part, key)
+        if not isinstance(place[at], dict | list):
+            place[at] = {}
+        return place[at]
     if not isinstance(place.get(part), dict | list):
         place[part] = {}
     return place[part]
 
 
 def _position(items: list[Any], part: str, key: str) -> int:
-    if not part.isdecimal() or int(part) >= len(items):
-        raise InvalidConfig(
-            f"{key!r}: the list there has {len(items)} entries, named 0 to {len(items) - 1}"
-        )
-    return int(part)
+    at = numeral(part)
+    if at is None or at >= len(items):
+        named = f", named 0 to {len(items) - 1}" if items else "; give the whole list"
+        raise InvalidConfig(f"{key!r}: the list there has {len(items)} entries{named}")
+    return at
 
 
 def unknown_keys(

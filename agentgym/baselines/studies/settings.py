@@ -7,7 +7,6 @@ once. Model, demonstrations and starting policy are the study's to decide, never
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -19,8 +18,7 @@ from agentgym.baselines.config import ModelConfig, Settings, UnknownProfile, res
 from agentgym.baselines.examples import DataConfig
 from agentgym.baselines.overrides import apply_override
 from agentgym.baselines.studies.study import Study
-from agentgym.core.errors import InvalidConfig
-from agentgym.core.extras import require
+from agentgym.core.yamltext import read_yaml, read_yaml_file, settings_of
 
 PACKAGE = "agentgym.baselines.studies"
 SECTIONS = ("shared", "bc", "agentevol", "dpo", "grpo")
@@ -58,7 +56,7 @@ class StudySettings(Settings):
 
     study: str
     use: str = ""
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, lt=2**32)
     threads: int | None = Field(None, ge=1)
     models: tuple[ModelConfig, ...] = (ModelConfig(),)
     base: DataConfig = DataConfig()
@@ -118,14 +116,7 @@ def load_settings(
         UnknownProfile: if there is neither such a profile nor such a file.
         InvalidConfig: if a key is unknown or a value cannot be used.
     """
-    yaml = require("yaml", "A profile", "train")
-    try:
-        data = yaml.safe_load(_text(study, source))
-    except yaml.YAMLError as error:
-        raise InvalidConfig(f"{source} is no YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(data, dict):
-        raise InvalidConfig(f"{source} must hold settings (key: value)")
-    data = json.loads(json.dumps(data))  # what an alias stands for is changed in one place alone
+    data = _read(study, source)
     for override in overrides:
         apply_override(data, override)
     return resolve(StudySettings, {**data, "study": study.name}, str(source))
@@ -145,15 +136,12 @@ def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _text(study: Study, source: str | Path) -> str:
+def _read(study: Study, source: str | Path) -> dict[str, Any]:
     text = str(source)
     if text.endswith((".yaml", ".yml")) or "/" in text:
-        place = Path(source).expanduser()
-        if not place.is_file():
-            raise InvalidConfig(f"there is no file {place}")
-        return place.read_text(encoding="utf-8")
+        return read_yaml_file(Path(source).expanduser())
     if text not in profiles(study):
         hint = "A file of your own is named with its suffix (.yaml)."
         raise UnknownProfile(f"profile of {study.name}", text, profiles(study), hint)
     file = resources.files(PACKAGE) / "profiles" / f"{study.family}-{text}.yaml"
-    return file.read_text(encoding="utf-8")
+    return settings_of(read_yaml(file.read_text(encoding="utf-8"), text), text)
