@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from agentgym.cli.errors import Commands
 from agentgym.cli.evaluate import command_line
 from agentgym.cli.options import Json
 from agentgym.core.errors import InvalidConfig
+
+if TYPE_CHECKING:
+    from agentgym.baselines.config import RunConfig
 
 app = typer.Typer(
     cls=Commands,
@@ -114,14 +117,14 @@ def _train(
     if as_json:
         print_json({"run": str(folder), **result})
         return
-    _show(folder, result)
+    _show(folder, result, config)
 
 
 def _say(screen: Any, line: str) -> None:
     screen.print(line, markup=False, soft_wrap=True)
 
 
-def _show(folder: Path, result: dict[str, Any]) -> None:
+def _show(folder: Path, result: dict[str, Any], config: RunConfig) -> None:
     from agentgym.baselines.checkpoints import MODEL
     from agentgym.baselines.evaluate import describe
     from agentgym.baselines.rounds import rounds_table
@@ -131,9 +134,8 @@ def _show(folder: Path, result: dict[str, Any]) -> None:
     for env, score in result.get("eval", {}).items():
         out().print(f"{env}: {describe(score)}", markup=False)
     policy = result.get("policy", folder / MODEL)
-    out().print(
-        f"The policy lies in {policy}. Next:\n  agentgym eval hf:{policy} --env maze\n"
-        f"  tensorboard --logdir {folder}",
-        markup=False,
-        soft_wrap=True,
-    )
+    env = config.eval.envs[0].env if config.eval.envs else "maze"
+    lines = [f"The policy lies in {policy}. Next:", f"  agentgym eval hf:{policy} --env {env}"]
+    if config.tensorboard:
+        lines.append(f"  tensorboard --logdir {folder}")
+    out().print("\n".join(lines), markup=False, soft_wrap=True)

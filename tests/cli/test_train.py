@@ -61,7 +61,8 @@ def test_a_run_and_the_same_again(run: Run) -> None:
     shown = run(*words)
     assert shown.exit_code == 0, shown.output
     assert "step 2/2" in shown.stderr
-    assert "agentgym eval hf:runs/bc-tiny-1/model" in shown.stdout
+    assert "agentgym eval hf:runs/bc-tiny-1/model --env maze" in shown.stdout
+    assert "tensorboard" not in shown.stdout
     again = run(*words, "--out", "runs/bc-tiny-1", "--json")
     assert "is finished" in again.stderr
     assert json.loads(again.stdout)["steps"] == 2
