@@ -72,7 +72,12 @@ class CompositeCredit:
         groups = [t.group for t in kept]
         returns = outcomes(samples, self.reward)
         assigned = assign_credit(
-            [t.episode for t in kept], groups, self.attributor, self.options, step
+            [t.episode for t in kept],
+            groups,
+            self.attributor,
+            self.options,
+            step,
+            outcomes=returns,
         )
         self.report += assigned.report
         composite = adca_advantages(

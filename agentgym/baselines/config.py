@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from agentgym.baselines.overrides import apply_override, differences, unknown_keys
 from agentgym.core.errors import InvalidConfig, UnknownName, did_you_mean
@@ -29,9 +29,27 @@ class UnknownProfile(UnknownName):
 
 
 class Settings(BaseModel):
-    """A part of a configuration: frozen, and without keys that nobody reads."""
+    """A part of a configuration: frozen, and without keys that nobody reads.
+
+    A section given in part leaves the rest of it as the trainer has it, and not as the section
+    alone would: DPO with `optim: {batch_size: 4}` keeps DPO's learning rate.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_the_rest(cls, data: Any) -> Any:
+        """Lay sections that are plain data over what this class sets in them."""
+        if not isinstance(data, Mapping):
+            return data
+        whole = dict(data)
+        for name, value in data.items():
+            field = cls.model_fields.get(name)
+            default = field.get_default(call_default_factory=True) if field else None
+            if isinstance(default, Settings) and isinstance(value, Mapping):
+                whole[name] = _over(default.model_dump(exclude_unset=True), value)
+        return whole
 
 
 S = TypeVar("S", bound=Settings)
@@ -326,6 +344,15 @@ def same_config(config: Settings, folder: Path) -> bool:
     """Return whether a folder holds a run of these settings."""
     path = folder / CONFIG_FILE
     return path.is_file() and _changed(config, path) is None
+
+
+def _over(under: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings laid over others; sections in both are laid over each other."""
+    both = {**under, **data}
+    for name in under.keys() & data.keys():
+        if isinstance(under[name], Mapping) and isinstance(data[name], Mapping):
+            both[name] = _over(under[name], data[name])
+    return both
 
 
 def _changed(config: Settings, path: Path) -> tuple[str, Any, Any] | None:

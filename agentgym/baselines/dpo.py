@@ -4,14 +4,14 @@ The policy (from BC) plays each task more than once; attempts at the same task, 
 prompt, whose scores lie far enough apart make pairs (`pairs`); the loss and its masks over several
 turns are in `preference`, the formula alone is `losses.dpo_loss`. Settings of the paper's
 comparison (AgentGym, arXiv 2406.04151, table 6, from its published script): gap 0.1, winner 0.9,
-beta 0.5, learning rate 5e-7, three epochs.
+beta 0.5, learning rate 5e-7, three epochs, weight decay 0.1, a constant schedule after warm-up.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,9 @@ class DPOConfig(CloningConfig):
     pairs: PairConfig = PairConfig()
     beta: float = Field(0.5, gt=0)
     sft_weight: float = Field(0.0, ge=0)
-    optim: OptimConfig = OptimConfig(lr=5e-7, epochs=3.0)
+    optim: OptimConfig = OptimConfig(
+        lr=5e-7, epochs=3.0, accumulate=4, schedule="constant_with_warmup", weight_decay=0.1
+    )
 
 
 def train(config: DPOConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any]:
@@ -150,7 +152,9 @@ def _learn(
 def make_pairs(
     pairs: Sequence[Pair], template: Any, config: RunConfig, context: int
 ) -> tuple[list[Any], ExampleReport]:
-    """Return the pairs as tokens; one with a side that does not fit is dropped and counted.
+    """Return the pairs as tokens; what does not fit is dropped and counted.
+
+    A pair goes where a side is too long or holds nothing to learn.
 
     Args:
         pairs: the pairs.
@@ -169,9 +173,12 @@ def make_pairs(
         sides = []
         for episode in pair:
             example = example_of(episode)
-            encoded = template.encode(example.messages, example.weights)
+            writer = replace(template, tools=example.tools) if example.tools else template
+            encoded = writer.encode(example.messages, example.weights)
             report.examples += 1
-            sides.append(fit(encoded, config.length, report, example.source))
+            report.empty += not encoded.spans
+            fitted = fit(encoded, config.length, report, example.source)
+            sides.append(fitted if encoded.spans else None)
         chosen, rejected = sides
         if chosen is not None and rejected is not None:
             rows.append(pair_row(chosen, rejected))

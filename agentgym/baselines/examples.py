@@ -153,7 +153,13 @@ def demonstrations(config: DataConfig, *, seed: int = 0) -> list[Episode | Publi
     if config.min_score is not None:
         found = [d for d in found if d.score is not None and d.score >= config.min_score]
     if config.best:
-        found = list(TrajectoryDataset([e for e in found if isinstance(e, Episode)]).dedupe())
+        episodes = [e for e in found if isinstance(e, Episode)]
+        if len(episodes) < len(found):
+            raise InvalidConfig(
+                "data.best chooses among episodes by their scores, which items of the published "
+                "layout seldom have: set data.best=false"
+            )
+        found = list(TrajectoryDataset(episodes).dedupe())
     if not found and not config.chat:
         raise InvalidConfig(
             "there are no demonstrations: name files (data.files) or environments whose expert "

@@ -49,9 +49,10 @@ def pair_row(chosen: Encoded, rejected: Encoded) -> PairRow:
     Raises:
         ValueError: if their prompts differ.
     """
-    start = chosen.spans[0].start
+    # A side whose first replies are not learned begins with them, unlearned.
+    start = min(chosen.spans[0].start, rejected.spans[0].start)
     prompt = chosen.input_ids[:start]
-    if rejected.spans[0].start != start or rejected.input_ids[:start] != prompt:
+    if rejected.input_ids[:start] != prompt:
         raise ValueError("the two sides of a pair have different prompts")
     sides = (chosen, rejected)
     ids = [list(side.input_ids[start:]) for side in sides]

@@ -141,6 +141,17 @@ def test_who_is_left_out_costs_nothing(skip: Any, scores: Sequence[float], asked
     assert figures["attribution/skipped"] == 4 - asked
 
 
+def test_who_is_left_out_follows_from_the_outcome_that_is_learned() -> None:
+    says = Says(FLAGS)
+    credit = CompositeCredit(says, AdcaOptions(skip="skip_small_adv"), reward="success")
+    # Different scores, and none of them solved: by success the group shows no difference.
+    episodes = [spoken(len(FLAGS[i]), score=s, attempt=i) for i, s in enumerate((0.4, 0.2, 0, 0))]
+    advantages, figures = credit.assign(samples_of(episodes), 0)
+    assert not says.asked
+    assert figures["attribution/skipped"] == 4
+    assert all((a == 0).all() for a in advantages)
+
+
 def test_failed_attribution_is_counted_and_leaves_the_outcome() -> None:
     credit = CompositeCredit(Says(fails=True), AdcaOptions(prm_steps=None))
     advantages, figures = credit.assign(example(), 0)

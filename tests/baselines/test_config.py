@@ -27,6 +27,8 @@ from agentgym.baselines.config import (
     save_config,
     to_yaml,
 )
+from agentgym.baselines.dpo import DPOConfig
+from agentgym.baselines.grpo import GRPOConfig
 from agentgym.core.errors import InvalidConfig
 
 
@@ -144,6 +146,43 @@ def test_the_published_settings_are_the_paper_profiles() -> None:
     assert (evol.optim.lr, evol.optim.epochs) == (1e-5, 1)
     babyai = next(t for t in evol.explore.envs if t.env == "babyai")
     assert babyai.threshold == 0.0
+
+
+def test_a_section_given_in_part_keeps_what_the_trainer_sets_in_the_rest(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    both = "optim: {batch_size: 4}\nlength: {max_tokens: 512}\n"
+    file.write_text(both + "explore: {sampling: {max_tokens: 9}}\n")
+    dpo = load_config(DPOConfig, "dpo", file)
+    assert dpo.optim == DPOConfig().optim.model_copy(update={"batch_size": 4})
+    assert (dpo.explore.samples, dpo.explore.sampling.temperature) == (2, 1.0)
+    assert dpo.explore.sampling.max_tokens == 9
+    file.write_text(both + "sampling: {max_tokens: 9}\n")
+    grpo = load_config(GRPOConfig, "grpo", file, ["optim.accumulate=2"])
+    assert grpo.optim == GRPOConfig().optim.model_copy(update={"batch_size": 4, "accumulate": 2})
+    assert (grpo.length.too_long, grpo.sampling.temperature) == ("truncate-turns", 1.0)
+    assert grpo.bc is None
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["lr", "epochs", "weight_decay", "warmup"]), st.floats(0.25, 0.5)
+    )
+)
+def test_what_is_given_wins_and_the_rest_is_the_default(given: dict[str, float]) -> None:
+    for cls in (BCConfig, DPOConfig, GRPOConfig, AgentEvolConfig):
+        assert resolve(cls, {"optim": given}).optim == cls().optim.model_copy(update=given)
+
+
+def test_the_published_settings_of_dpo_are_its_defaults() -> None:
+    config = DPOConfig()
+    optim = config.optim
+    assert (config.beta, config.pairs.gap, config.pairs.winner) == (0.5, 0.1, 0.9)
+    assert (config.explore.samples, config.explore.sampling.temperature) == (2, 1.0)
+    assert (optim.lr, optim.epochs, optim.weight_decay) == (5e-7, 3, 0.1)
+    assert (optim.schedule, optim.warmup) == ("constant_with_warmup", 0.1)
+    paper = load_config(DPOConfig, "dpo", "paper").optim
+    own = {"precision": "auto", "gradient_checkpointing": False}  # the machine's, not the method's
+    assert paper.model_copy(update=own) == optim
 
 
 def test_several_samples_at_temperature_0_are_refused() -> None:

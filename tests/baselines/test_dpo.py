@@ -12,6 +12,7 @@ pytest.importorskip("trl")
 
 import torch
 
+from agentgym.agents.message import ToolCall
 from agentgym.baselines.chat import ChatTemplate
 from agentgym.baselines.config import LengthConfig, LoraConfig, ModelConfig, resolve
 from agentgym.baselines.dpo import DPOConfig, make_pairs, train
@@ -25,6 +26,11 @@ from agentgym.core.errors import InvalidConfig
 from agentgym.trajectories import TrajectoryDataset, collect
 from tests.baselines import tiny
 from tests.baselines.templates import FAMILIES, tokenizer_of
+
+TOOLS = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] or m['tool_calls'] }}"
+    "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -153,6 +159,37 @@ def test_a_pair_with_a_side_that_does_not_fit_is_dropped_and_counted() -> None:
     assert report.dropped >= 1
     with pytest.raises(InvalidConfig, match="no pair is short enough"):
         make_pairs(pairs, template, DPOConfig(length=LengthConfig(max_tokens=9)), 10_000)
+
+
+def test_replies_flagged_off_are_read_and_not_learned() -> None:
+    of = tiny.policy()
+    template = ChatTemplate(of.tokenizer, of.ends)
+    ((chosen, rejected),) = attempts(1)
+    steps = (rejected.steps[0].model_copy(update={"loss": False}), *rejected.steps[1:])
+    late = rejected.model_copy(update={"steps": steps})
+    (row,) = rows_of(template, [Pair(chosen, late)])
+    said = [t for t, own in zip(row.rejected_ids, row.rejected_mask, strict=True) if own]
+    assert template.tokenizer.decode(said).count("guess 1") == len(steps) - 1
+    assert row.rejected_mask[0] == 0
+    assert row.chosen_mask[0] == 1
+    silent_side = tuple(step.model_copy(update={"loss": False}) for step in rejected.steps)
+    nothing = Pair(chosen, rejected.model_copy(update={"steps": silent_side}))
+    rows, report = make_pairs([nothing, Pair(chosen, rejected)], template, DPOConfig(), 10_000)
+    assert len(rows) == 1
+    assert report.empty == 1
+
+
+def test_both_sides_are_shown_the_tools_that_were_offered() -> None:
+    of = tiny.policy()
+    (good,) = collect("maze", tasks=1, options={"size": [5, 5]})
+    call = ToolCall("move", '{"direction": "up"}', "1")
+    steps = tuple(step.model_copy(update={"tool_calls": (call,)}) for step in good.steps)
+    good = good.model_copy(update={"steps": steps, "action_format": "function_calling"})
+    bad = good.model_copy(update={"steps": steps[:1], "score": 0.0, "attempt": 1})
+    of.tokenizer.chat_template = "{{ tools | tojson if tools else 'none' }}" + TOOLS
+    template = ChatTemplate(of.tokenizer, of.ends)
+    (row,) = rows_of(template, [Pair(good, bad)])
+    assert '"move"' in of.tokenizer.decode(row.prompt_ids)
 
 
 def config_of(folder: Path, **changes: Any) -> DPOConfig:

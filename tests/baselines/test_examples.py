@@ -127,6 +127,15 @@ def test_the_best_and_those_of_a_score_can_be_chosen(tmp_path: Path) -> None:
         demonstrations(DataConfig())
 
 
+def test_no_published_item_is_dropped_where_the_best_are_chosen(tmp_path: Path) -> None:
+    data = collect("maze", tasks=2, options=MAZE["options"])
+    write_items([to_item(e) for e in data], tmp_path / "maze_train.json")
+    with pytest.raises(InvalidConfig, match=r"data\.best"):
+        demonstrations(
+            DataConfig(files=(tmp_path / "maze_train.json",), layout="published", best=True)
+        )
+
+
 def test_the_expert_plays_the_demonstrations_the_same_each_time() -> None:
     config = DataConfig(expert=(EnvTasks(**MAZE, tasks=3),))
     first, second = demonstrations(config), demonstrations(config)
