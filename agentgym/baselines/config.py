@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from agentgym.baselines.overrides import apply_override, differences, unknown_keys
 from agentgym.core.errors import InvalidConfig, UnknownName, did_you_mean
 from agentgym.core.extras import require
+from agentgym.core.yamltext import read_yaml, read_yaml_file, settings_of
 from agentgym.rollout.store import write_atomic
 
 CONFIG_FILE = "config.yaml"
@@ -94,6 +95,15 @@ class ScratchConfig(Settings):
     context: int = Field(4096, ge=64)
     dropout: float = Field(0.0, ge=0, lt=1)
     init: float = Field(0.02, gt=0)
+
+    @model_validator(mode="after")
+    def _check(self) -> ScratchConfig:
+        if self.hidden % (2 * self.heads):
+            raise ValueError(
+                f"hidden must be a multiple of twice the heads ({2 * self.heads}), not "
+                f"{self.hidden}"
+            )
+        return self
 
 
 class ModelConfig(Settings):
@@ -237,7 +247,7 @@ class EvalConfig(Settings):
     at_start: bool = False
     attempts: int = Field(1, ge=1)
     sampling: SamplingConfig = SamplingConfig()
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, lt=2**32)
 
 
 class RunConfig(Settings):
@@ -255,7 +265,7 @@ class RunConfig(Settings):
         tensorboard: whether curves are written for TensorBoard too.
     """
 
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, lt=2**32)
     model: ModelConfig = ModelConfig()
     length: LengthConfig = LengthConfig()
     optim: OptimConfig = OptimConfig()
@@ -301,9 +311,9 @@ def resolve(cls: type[S], data: Mapping[str, Any], where: str = "the configurati
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise InvalidConfig(
-            f"{where}: {key or 'it'} cannot be {first['input']!r:.80}: {first['msg']}"
-        ) from error
+        why = first["msg"].removeprefix("Value error, ")
+        said = f"{key} cannot be {first['input']!r:.80}: {why}" if key else why
+        raise InvalidConfig(f"{where}: {said}") from error
 
 
 def profiles(baseline: str) -> list[str]:
@@ -357,32 +367,20 @@ def _over(under: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _changed(config: Settings, path: Path) -> tuple[str, Any, Any] | None:
     """Return the first setting that differs from those in a file: its name, then and now."""
-    yaml = require("yaml", "A configuration file", "train")
-    old = yaml.safe_load(path.read_text(encoding="utf-8"))
+    old = read_yaml_file(path)
     return next(iter(differences(old, config.model_dump(mode="json"), ())), None)
 
 
 def _read(baseline: str, source: str | Path) -> dict[str, Any]:
     """Return the plain data of a profile or a file."""
-    yaml = require("yaml", "A configuration file", "train")
     text = str(source)
     if text.endswith((".yaml", ".yml", ".json")) or "/" in text:
         place = Path(source).expanduser()
         if not place.is_file():
             raise InvalidConfig(f"there is no configuration file {place}")
-        content = place.read_text(encoding="utf-8")
-    else:
-        if text not in profiles(baseline):
-            hint = "A file of your own is named with its suffix (.yaml)."
-            raise UnknownProfile(f"profile of {baseline}", text, profiles(baseline), hint)
-        file = resources.files("agentgym.baselines") / "configs" / f"{baseline}-{text}.yaml"
-        content = file.read_text(encoding="utf-8")
-    try:
-        data = yaml.safe_load(content)
-    except yaml.YAMLError as error:
-        raise InvalidConfig(f"{source} is no YAML: {' '.join(str(error).split())}") from error
-    if data is None:
-        return {}
-    if not isinstance(data, dict):
-        raise InvalidConfig(f"{source} must hold settings (key: value), not {type(data).__name__}")
-    return data
+        return read_yaml_file(place)
+    if text not in profiles(baseline):
+        hint = "A file of your own is named with its suffix (.yaml)."
+        raise UnknownProfile(f"profile of {baseline}", text, profiles(baseline), hint)
+    file = resources.files("agentgym.baselines") / "configs" / f"{baseline}-{text}.yaml"
+    return settings_of(read_yaml(file.read_text(encoding="utf-8"), text), text)

@@ -48,6 +48,11 @@ def test_the_attribution_study_says_that_its_environments_are_not_the_papers(run
         (("--set", "agentevol.iteration=2", "--dry-run"), "iterations"),
         (("--set", "agentevol", "--dry-run"), "a.b=value"),
         (("--arm", "agentevo", "--dry-run"), "agentevol"),
+        (("--set", "lines=[nosuch]"), "'random' or 'expert'"),
+        (("--set", "shared.eval.envs=[{env: wordle}]"), "Name it in base.expert"),
+        (("--set", "agentevol.explore.envs.0.env=wordle"), "wordle is played"),
+        (("--set", "base.expert.0.max_rounds=2020-01-01"), "in quotes"),
+        (("--set", f"seed={2**32}"), "seed cannot be"),
     ],
 )
 def test_what_cannot_be_used_is_one_line_and_exit_code_2(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -62,7 +62,7 @@ class StudySettings(Settings):
     base: DataConfig = DataConfig()
     large: DataConfig = DataConfig()
     clone: bool = False
-    lines: tuple[str, ...] = ()
+    lines: tuple[Literal["random", "expert"], ...] = ()
     shared: dict[str, Any] = Field(default_factory=dict)
     bc: dict[str, Any] = Field(default_factory=dict)
     agentevol: dict[str, Any] = Field(default_factory=dict)

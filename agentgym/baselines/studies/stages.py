@@ -19,13 +19,14 @@ from agentgym.agenteval.folder import slug
 from agentgym.baselines.bc import at_folder
 from agentgym.baselines.catalog import Baseline, find_baseline
 from agentgym.baselines.checkpoints import MODEL
-from agentgym.baselines.config import ModelConfig, RunConfig, resolve
+from agentgym.baselines.config import SCRATCH, ModelConfig, RunConfig, resolve
 from agentgym.baselines.examples import DataConfig
 from agentgym.baselines.grpo import GRPOConfig
 from agentgym.baselines.overrides import apply_override
 from agentgym.baselines.studies.settings import StudySettings, merged
 from agentgym.baselines.studies.start import Start
 from agentgym.baselines.studies.study import AS_IT_IS, Arm, Study
+from agentgym.core.errors import InvalidConfig
 
 SECTIONS = {"grpo": "grpo", "adca-grpo": "grpo"}
 """The section of the profile a trainer takes, where it is not called like the trainer."""
@@ -88,10 +89,26 @@ def stages(
         if planned and arm.baseline != "agentevol":
             begin = None
         config = config_of(arm, settings, start, begin)
+        _check(arm, settings, start, config)
         baseline = _trainer(arm, settings)
         stage = Stage(arm, baseline, config, folder / arm.name)
         made[arm.name] = stage.policy if baseline else None
         yield stage
+
+
+def _check(arm: Arm, settings: StudySettings, start: Start, config: RunConfig) -> None:
+    """See that a model from scratch can read all that is played; its prompt knows no more."""
+    if start.named != SCRATCH:
+        return
+    known = {tasks.env for tasks in (*settings.base.expert, *settings.large.expert)}
+    explored = getattr(getattr(config, "explore", None), "envs", ())
+    for tasks in (*config.eval.envs, *explored, *getattr(config, "tasks", ())):
+        if tasks.env not in known:
+            raise InvalidConfig(
+                f"{settings.study}, {arm.title}: {tasks.env} is played, but a model from scratch "
+                "reads only what is demonstrated to it. Name it in base.expert, or name a "
+                "pretrained model (models.0.name)."
+            )
 
 
 def config_of(
