@@ -24,12 +24,12 @@ def _env(setting: EnvSettings) -> list[str]:
     held_out = count_tasks(setting.measured()) or 0
     wide = setting.tasks("train", setting.wide)
     played = (count_tasks(wide) or 0) * setting.samples * setting.iterations
-    group = setting.group
+    group, paired = setting.group, setting.tasks("train", setting.dpo.tasks)
     return [
         f"{describe_tasks(wide)}, {setting.demos} of them demonstrated:",
         f"  BC {setting.steps} steps; AgentEvol {setting.iterations} x {setting.evol_steps} steps "
         f"and {played} episodes; the control of demonstrations {setting.controls_steps} steps",
-        f"  DPO {setting.dpo.tasks * setting.dpo.samples} episodes; GRPO and ADCA-GRPO "
+        f"  DPO {(count_tasks(paired) or 0) * setting.dpo.samples} episodes; GRPO and ADCA-GRPO "
         f"{group.samplings * group.groups * group.group_size} episodes",
         f"  each is measured on {held_out} held-out tasks, {setting.attempts} a task and seed",
     ]
