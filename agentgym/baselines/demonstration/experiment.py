@@ -1,9 +1,9 @@
 """The settings of a demonstration: environments, seeds, and one configuration a trainer.
 
-Everything that decides a number is here and in the profile's file. The settings were found in probes
-with one seed, which is not among those of the profiles; within a run nothing is chosen by looking at
-an evaluation. All trainers of a seed share the demonstrations, the untrained model, the prompt and
-the tasks they may explore.
+Everything that decides a number is here and in the profile's file. The settings were found in
+probes with one seed, which is not among those of the profiles; within a run nothing is chosen by
+looking at an evaluation. All trainers of a seed share the demonstrations, the untrained model, the
+prompt and the tasks they may explore.
 """
 
 from __future__ import annotations
