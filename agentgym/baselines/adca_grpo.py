@@ -91,6 +91,10 @@ class CompositeCredit:
         figures = adca_metrics(composite, groups, returns, assigned.credits, self.options, step)
         return list(composite.advantages), {**figures, **assigned.report.metrics()}
 
+    def summary(self) -> dict[str, Any]:
+        """Return what attribution did; see `Credit.summary`."""
+        return {"attribution": self.report.metrics()}
+
     def close(self) -> None:
         """Close the attributor."""
         self.attributor.close()

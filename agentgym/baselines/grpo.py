@@ -148,6 +148,9 @@ class Credit(Protocol):
             step: how often the policy has played before; a step of AgentEvolver's.
         """
 
+    def summary(self) -> dict[str, Any]:
+        """Return what a run's result says of it, counted since the run was begun or taken up."""
+
     def close(self) -> None:
         """Release everything."""
 
@@ -171,6 +174,10 @@ class OutcomeCredit:
             return turn_advantages(groups, [t.rewards for t in kept], self.scale), {}
         each = outcome_advantages(groups, outcomes(samples, self.reward), self.scale)
         return [np.full(t.episode.rounds, a) for t, a in zip(kept, each, strict=True)], {}
+
+    def summary(self) -> dict[str, Any]:
+        """Return nothing: outcomes are counted with the episodes."""
+        return {}
 
     def close(self) -> None:
         """Nothing is held."""
@@ -279,7 +286,7 @@ def _learn(
         result = run_trainer(trainer, policy, config, folder, journal)
     finally:
         trainer.engine.close()
-    result |= {"left_out": dict(sorted(trainer.left_out.items()))}
+    result |= {"left_out": dict(sorted(trainer.left_out.items())), **credit.summary()}
     return result | leave(trainer, policy, start, config, folder, journal)
 
 

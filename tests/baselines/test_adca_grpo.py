@@ -254,6 +254,9 @@ def test_a_run_shows_what_attribution_did(tmp_path: Path) -> None:
     said: list[str] = []
     result = train(config, tmp_path / "run", said.append)
     assert result["steps"] == 3
+    done = result["attribution"]
+    assert (done["attribution/labelled"], done["attribution/skipped"]) == (16, 8)
+    assert done["attribution/failed"] == 0
     points = [p for p in read_curve(tmp_path / "run" / "curve.jsonl") if p["group"] == "train"]
     assert [p["attribution/skipped"] for p in points] == [0, 0, 8]
     assert [p["prm/alpha_t"] for p in points] == [0.3, 0.3, 0.0]

@@ -90,6 +90,9 @@ class Given:
             return [np.full(k, self.constant) for k in rounds], {}
         return [self.rng.normal(size=k) for k in rounds], {"given": 1.0}
 
+    def summary(self) -> dict[str, Any]:
+        return {}
+
     def close(self) -> None: ...
 
 
