@@ -18,7 +18,7 @@ from agentgym.baselines.examples import env_choice
 from agentgym.baselines.progress import Journal, Say, to_stderr
 from agentgym.baselines.studies.settings import StudySettings
 from agentgym.baselines.studies.stages import Stage, panel, stages
-from agentgym.baselines.studies.start import prepare
+from agentgym.baselines.studies.start import planned, prepare
 from agentgym.baselines.studies.study import Study
 
 LINES = "lines"
@@ -46,6 +46,8 @@ def run(
     Raises:
         InvalidConfig: if the folder holds another study, or a setting cannot be used.
     """
+    for model in settings.models:  # all settings, before anything is made
+        list(stages(study, settings, planned(settings, model), folder, arms, planned=True))
     begin(settings, folder)
     if settings.threads:
         import torch
@@ -54,7 +56,7 @@ def run(
     for model in settings.models:
         place = panel(folder, model)
         start = prepare(settings, model, place)
-        chosen = list(stages(study, settings, start, place, arms))  # all settings, before any arm
+        chosen = list(stages(study, settings, start, place, arms))
         for stage in chosen:
             about = f"{stage.arm.title}: "
             _train(stage, place, lambda line, about=about: say(about + line))  # type: ignore[misc]
