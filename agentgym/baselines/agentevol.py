@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from agentgym.baselines.bc import CloningConfig, at_folder, base_model, learn
 from agentgym.baselines.checkpoints import (
@@ -78,6 +78,16 @@ class AgentEvolConfig(CloningConfig):
     start: Literal["base", "bc", "continue"] = "base"
     scope: Literal["broad", "limited"] = "broad"
     policy: Path | None = None
+
+    @model_validator(mode="after")
+    def _unfiltered(self) -> AgentEvolConfig:
+        """Refuse a control that would filter all the same."""
+        if self.reward == "none" and self.keep == "best" and self.explore.samples > 1:
+            raise ValueError(
+                "reward none filters nothing, but keep best keeps the best of a task's "
+                f"{self.explore.samples} samples; set keep to all"
+            )
+        return self
 
 
 @dataclass(frozen=True, slots=True)

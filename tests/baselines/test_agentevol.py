@@ -251,3 +251,9 @@ def test_the_policy_of_the_moment_explores(tmp_path: Path) -> None:
     replies = [[step.reply for step in e.steps] for e in episodes]
     assert replies[0] != replies[1]  # two samples of one task
     assert str(tmp_path) not in (tmp_path / "run" / "config.json").read_text()
+
+
+def test_a_control_that_would_filter_all_the_same_is_refused() -> None:
+    with pytest.raises(InvalidConfig, match="set keep to all"):
+        config_of(reward="none")
+    assert config_of(reward="none", keep="all").keep == "all"

@@ -47,6 +47,7 @@ bc: {optim: &optim {lr: 3.0e-3, max_steps: 2, batch_size: 2, threads: 1}}
 agentevol:
   iterations: 2
   reward: none
+  keep: all
   explore:
     envs: [{env: maze, tasks: 2, options: {size: [5, 5]}, max_rounds: 3}]
     sampling: *sampling
