@@ -27,8 +27,7 @@ from agentgym.baselines.config import (
     resolve,
 )
 from agentgym.baselines.pairs import PairConfig
-from agentgym.core.errors import InvalidConfig
-from agentgym.core.extras import require
+from agentgym.core.yamltext import read_yaml, read_yaml_file, settings_of
 
 PACKAGE = "agentgym.baselines.demonstration"
 
@@ -220,22 +219,13 @@ def load_experiment(source: str | Path = "small") -> Experiment:
         UnknownProfile: if there is no such profile.
         InvalidConfig: if there is no such file, or it holds what cannot be used.
     """
-    yaml = require("yaml", "A demonstration", "train")
     text = str(source)
     if text.endswith((".yaml", ".yml")):
-        place = Path(source).expanduser()
-        if not place.is_file():
-            raise InvalidConfig(f"there is no file {place}")
-        content = place.read_text(encoding="utf-8")
+        data = read_yaml_file(Path(source).expanduser())
     else:
         if text not in profiles():
             hint = "A file of your own is named with its suffix (.yaml)."
             raise UnknownProfile("profile of the demonstration", text, profiles(), hint)
         content = (resources.files(PACKAGE) / "profiles" / f"{text}.yaml").read_text("utf-8")
-    try:
-        data = yaml.safe_load(content)
-    except yaml.YAMLError as error:
-        raise InvalidConfig(f"{source} is no YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(data, dict):
-        raise InvalidConfig(f"{source} must hold settings (key: value)")
+        data = settings_of(read_yaml(content, text), text)
     return resolve(Experiment, data, text)
