@@ -8,25 +8,21 @@ folder, and a folder that holds a run of other settings is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from agentgym.baselines.overrides import apply_override, differences, unknown_keys
-from agentgym.core.errors import InvalidConfig, UnknownName, did_you_mean
+from agentgym.baselines.profiles import Profiles
+from agentgym.core.errors import InvalidConfig, did_you_mean
 from agentgym.core.extras import require
-from agentgym.core.yamltext import read_yaml, read_yaml_file, settings_of
+from agentgym.core.yamltext import read_yaml_file
 from agentgym.rollout.store import write_atomic
 
 CONFIG_FILE = "config.yaml"
 SCRATCH = "scratch"
 """The name of a model that is made and not loaded."""
-
-
-class UnknownProfile(UnknownName):
-    """There is no profile of this name."""
 
 
 class Settings(BaseModel):
@@ -318,9 +314,7 @@ def resolve(cls: type[S], data: Mapping[str, Any], where: str = "the configurati
 
 def profiles(baseline: str) -> list[str]:
     """Return the names of a trainer's profiles."""
-    folder = resources.files("agentgym.baselines") / "configs"
-    found = [f.name for f in folder.iterdir() if f.name.startswith(f"{baseline}-")]
-    return sorted(name.removeprefix(f"{baseline}-").removesuffix(".yaml") for name in found)
+    return _profiles(baseline).names()
 
 
 def to_yaml(config: Settings) -> str:
@@ -379,8 +373,8 @@ def _read(baseline: str, source: str | Path) -> dict[str, Any]:
         if not place.is_file():
             raise InvalidConfig(f"there is no configuration file {place}")
         return read_yaml_file(place)
-    if text not in profiles(baseline):
-        hint = "A file of your own is named with its suffix (.yaml)."
-        raise UnknownProfile(f"profile of {baseline}", text, profiles(baseline), hint)
-    file = resources.files("agentgym.baselines") / "configs" / f"{baseline}-{text}.yaml"
-    return settings_of(read_yaml(file.read_text(encoding="utf-8"), text), text)
+    return _profiles(baseline).read(text)
+
+
+def _profiles(baseline: str) -> Profiles:
+    return Profiles("agentgym.baselines", "configs", baseline, f"{baseline}-")

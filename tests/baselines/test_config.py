@@ -19,7 +19,6 @@ from agentgym.baselines.config import (
     CONFIG_FILE,
     OptimConfig,
     RunConfig,
-    UnknownProfile,
     load_config,
     profiles,
     resolve,
@@ -29,6 +28,7 @@ from agentgym.baselines.config import (
 )
 from agentgym.baselines.dpo import DPOConfig
 from agentgym.baselines.grpo import GRPOConfig
+from agentgym.baselines.profiles import UnknownProfile
 from agentgym.core.errors import InvalidConfig
 
 

@@ -14,11 +14,12 @@ import torch
 
 from agentgym.baselines.agentevol import AgentEvolConfig
 from agentgym.baselines.checkpoints import MODEL, RESULT
-from agentgym.baselines.config import CONFIG_FILE, UnknownProfile
+from agentgym.baselines.config import CONFIG_FILE
 from agentgym.baselines.estimate import estimate
 from agentgym.baselines.examples import env_choice, example_of, expert_episodes
 from agentgym.baselines.grpo import GRPOConfig
 from agentgym.baselines.overrides import differences as changed
+from agentgym.baselines.profiles import UnknownProfile
 from agentgym.baselines.progress import silent
 from agentgym.baselines.studies.catalog import STUDIES, UnknownStudy, find_study
 from agentgym.baselines.studies.plan import plan, planned_stages

@@ -8,7 +8,6 @@ prompt and the tasks they may explore.
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 
 from pydantic import Field, model_validator
@@ -23,13 +22,14 @@ from agentgym.baselines.config import (
     SamplingConfig,
     ScratchConfig,
     Settings,
-    UnknownProfile,
     resolve,
 )
 from agentgym.baselines.pairs import PairConfig
-from agentgym.core.yamltext import read_yaml, read_yaml_file, settings_of
+from agentgym.baselines.profiles import Profiles
+from agentgym.core.yamltext import read_yaml_file
 
 PACKAGE = "agentgym.baselines.demonstration"
+PROFILES = Profiles(PACKAGE, "profiles", "the demonstration")
 
 
 class GroupSettings(Settings):
@@ -208,8 +208,7 @@ class Experiment(Settings):
 
 def profiles() -> list[str]:
     """Return the names of the profiles."""
-    folder = resources.files(PACKAGE) / "profiles"
-    return sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name[-5:] == ".yaml")
+    return PROFILES.names()
 
 
 def load_experiment(source: str | Path = "small") -> Experiment:
@@ -223,9 +222,5 @@ def load_experiment(source: str | Path = "small") -> Experiment:
     if text.endswith((".yaml", ".yml")):
         data = read_yaml_file(Path(source).expanduser())
     else:
-        if text not in profiles():
-            hint = "A file of your own is named with its suffix (.yaml)."
-            raise UnknownProfile("profile of the demonstration", text, profiles(), hint)
-        content = (resources.files(PACKAGE) / "profiles" / f"{text}.yaml").read_text("utf-8")
-        data = settings_of(read_yaml(content, text), text)
+        data = PROFILES.read(text)
     return resolve(Experiment, data, text)

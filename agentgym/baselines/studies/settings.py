@@ -8,17 +8,17 @@ once. Model, demonstrations and starting policy are the study's to decide, never
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from agentgym.baselines.config import ModelConfig, Settings, UnknownProfile, resolve
+from agentgym.baselines.config import ModelConfig, Settings, resolve
 from agentgym.baselines.examples import DataConfig
 from agentgym.baselines.overrides import apply_override
+from agentgym.baselines.profiles import Profiles
 from agentgym.baselines.studies.study import Study
-from agentgym.core.yamltext import read_yaml, read_yaml_file, settings_of
+from agentgym.core.yamltext import read_yaml_file
 
 PACKAGE = "agentgym.baselines.studies"
 SECTIONS = ("shared", "bc", "agentevol", "dpo", "grpo")
@@ -96,10 +96,7 @@ class StudySettings(Settings):
 
 def profiles(study: Study) -> list[str]:
     """Return the names of a study's profiles."""
-    folder = resources.files(PACKAGE) / "profiles"
-    start, end = f"{study.family}-", ".yaml"
-    found = [f.name for f in folder.iterdir() if f.name.startswith(start) and f.name.endswith(end)]
-    return sorted(name.removeprefix(start).removesuffix(end) for name in found)
+    return _profiles(study).names()
 
 
 def load_settings(
@@ -140,8 +137,8 @@ def _read(study: Study, source: str | Path) -> dict[str, Any]:
     text = str(source)
     if text.endswith((".yaml", ".yml")) or "/" in text:
         return read_yaml_file(Path(source).expanduser())
-    if text not in profiles(study):
-        hint = "A file of your own is named with its suffix (.yaml)."
-        raise UnknownProfile(f"profile of {study.name}", text, profiles(study), hint)
-    file = resources.files(PACKAGE) / "profiles" / f"{study.family}-{text}.yaml"
-    return settings_of(read_yaml(file.read_text(encoding="utf-8"), text), text)
+    return _profiles(study).read(text)
+
+
+def _profiles(study: Study) -> Profiles:
+    return Profiles(PACKAGE, "profiles", study.name, f"{study.family}-")
