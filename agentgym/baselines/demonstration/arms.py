@@ -205,7 +205,8 @@ def _shared(cell: Cell, optim: OptimConfig, steps: int | None) -> dict[str, Any]
 
 def _onward(cell: Cell, optim: OptimConfig) -> dict[str, Any]:
     """Return the same for one that begins with BC's policy."""
-    return _shared(cell, optim, None) | {"model": ModelConfig(name=str(cell.cloned))}
+    own = {"model": ModelConfig(name=str(cell.cloned)), "log_every": 2}  # they have few steps
+    return _shared(cell, optim, None) | own
 
 
 def _grouped(cell: Cell) -> dict[str, Any]:
