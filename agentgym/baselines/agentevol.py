@@ -28,6 +28,7 @@ from agentgym.baselines.checkpoints import (
     done_before,
     is_main,
 )
+from agentgym.baselines.config import OptimConfig
 from agentgym.baselines.examples import (
     Example,
     chat_file,
@@ -78,6 +79,11 @@ class AgentEvolConfig(CloningConfig):
     start: Literal["base", "bc", "continue"] = "base"
     scope: Literal["broad", "limited"] = "broad"
     policy: Path | None = None
+
+    @property
+    def cloning(self) -> OptimConfig:
+        """How the first round is optimised: like the others, which clone too."""
+        return self.bc or self.optim
 
     @model_validator(mode="after")
     def _unfiltered(self) -> AgentEvolConfig:
@@ -131,7 +137,7 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
     rows: list[dict[str, Any]] = []
     if config.policy is None:
         say("round 0: behavioural cloning")
-        bc = config.model_copy(update={"model": base, "optim": config.bc or config.optim})
+        bc = config.model_copy(update={"model": base, "optim": config.cloning})
         result = learn([*first, *chat], bc, folder / "round-0" / "train", say,
                        per_turn=config.data.per_turn)  # fmt: skip
         rows.append(_row(0, [], [], result))
@@ -234,7 +240,7 @@ def merge(
 def plan(config: AgentEvolConfig) -> list[str]:
     """Return what `train` would do, a line each; nothing is played or loaded."""
     if config.policy is None:
-        first = config.model_copy(update={"optim": config.bc or config.optim})
+        first = config.model_copy(update={"optim": config.cloning})
         lines = [
             "round 0, behavioural cloning:",
             *_in(plan_data(config.data) + plan_learning(first)),

@@ -49,6 +49,8 @@ DATA = "data.json"
 
 
 BASE = "base"
+OF_THE_MACHINE = ("threads", "precision", "gradient_checkpointing")
+"""What of an optimiser's settings says how a pass is computed, and not what is learned."""
 
 
 class BCConfig(RunConfig):
@@ -71,10 +73,19 @@ class CloningConfig(BCConfig):
 
     Attributes:
         data: the demonstrations BC learns; none where `model` is a policy already.
-        bc: how BC is optimised; None takes `optim`.
+        bc: how BC is optimised; None takes what BC has by itself, and of `optim` only what belongs
+            to the machine: threads, precision and gradient_checkpointing.
     """
 
     bc: OptimConfig | None = None
+
+    @property
+    def cloning(self) -> OptimConfig:
+        """How BC is optimised: a step fit for improving a policy would clone nothing."""
+        if self.bc is not None:
+            return self.bc
+        machine = {name: getattr(self.optim, name) for name in OF_THE_MACHINE}
+        return BCConfig().optim.model_copy(update=machine)
 
 
 def train(config: BCConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any]:
@@ -165,7 +176,7 @@ def clone_first(config: CloningConfig, folder: Path, say: Say = to_stderr) -> Mo
     examples = examples_of(config.data, seed=config.seed)
     base = base_model(config, examples, folder)
     say("behavioural cloning first")
-    stage = config.model_copy(update={"model": base, "optim": config.bc or config.optim})
+    stage = config.model_copy(update={"model": base, "optim": config.cloning})
     learn(examples, stage, folder / "bc", say, per_turn=config.data.per_turn)
     return at_folder(config.model, folder / "bc" / MODEL)
 

@@ -102,7 +102,7 @@ def plan(config: DPOConfig) -> list[str]:
         source = [f"pairs of the episodes in {', '.join(map(str, config.runs))}"]
     else:
         source = plan_exploration(config.explore)
-    first = config.model_copy(update={"optim": config.bc or config.optim})
+    first = config.model_copy(update={"optim": config.cloning})
     cloning = plan_data(config.data) + plan_learning(first) if config.clones else []
     return [
         *(["behavioural cloning first:"] if cloning else []),

@@ -344,7 +344,7 @@ def total_steps(config: GRPOConfig) -> int | None:
 def plan(config: GRPOConfig) -> list[str]:
     """Return what `train` would do, a line each; nothing is played or loaded."""
     check(config)
-    first = config.model_copy(update={"optim": config.bc or config.optim})
+    first = config.model_copy(update={"optim": config.cloning})
     cloning = plan_data(config.data) + plan_learning(first) if config.clones else []
     steps = total_steps(config)
     samplings = "" if steps is None else f", {math.ceil(steps / updates(config))} times"

@@ -13,10 +13,16 @@ pytest.importorskip("trl")
 import torch
 
 from agentgym.agents.hf import HFAgent
-from agentgym.baselines.bc import BCConfig, clone_first, train
-from agentgym.baselines.config import LoraConfig, resolve
+from agentgym.baselines.adca_grpo import AdcaGRPOConfig
+from agentgym.baselines.agentevol import AgentEvolConfig
+from agentgym.baselines.bc import BCConfig, CloningConfig, clone_first, train
+from agentgym.baselines.catalog import find_baseline
+from agentgym.baselines.config import LoraConfig, OptimConfig, resolve
+from agentgym.baselines.costs.shapes import shape_of
+from agentgym.baselines.costs.work import stages_of
 from agentgym.baselines.dpo import DPOConfig
 from agentgym.baselines.evaluate import agent_of, evaluate_policy
+from agentgym.baselines.grpo import GRPOConfig
 from agentgym.baselines.model import load_policy
 from agentgym.baselines.progress import CURVE, Journal, read_curve, silent
 from agentgym.core.errors import InvalidConfig
@@ -182,3 +188,37 @@ def test_there_must_be_something_to_begin_with(tmp_path: Path) -> None:
     config = DPOConfig(model=tiny.MODEL)
     with pytest.raises(InvalidConfig, match="from scratch"):
         clone_first(config, tmp_path, silent)
+
+
+@pytest.mark.parametrize("cls", [DPOConfig, GRPOConfig, AdcaGRPOConfig])
+def test_a_trainer_clones_as_bc_would(cls: type[CloningConfig], tmp_path: Path) -> None:
+    """Its own steps are far too small to clone by, however they are set."""
+    plain = {key: config_of().model_dump()[key] for key in ("model", "data")}
+    train(resolve(BCConfig, {**plain, "tensorboard": False}), tmp_path / "bc", silent)
+    config = resolve(cls, {**plain, "tensorboard": False, "optim": {"lr": 1e-9, "epochs": 9}})
+    start = clone_first(config, tmp_path / "run", silent)
+    models = [load_policy(tiny.MODEL.model_copy(update={"name": str(place)})).model.state_dict()
+              for place in (tmp_path / "bc" / "model", Path(start.name))]  # fmt: skip
+    assert models[0].keys() == models[1].keys()
+    assert all(torch.equal(models[0][key], models[1][key]) for key in models[0])
+
+
+@pytest.mark.parametrize("name", ["dpo", "grpo", "adca-grpo"])
+def test_a_plan_clones_as_the_run_would(name: str) -> None:
+    config = find_baseline(name).config("tiny", ["bc=null", "optim.lr=1e-9", "optim.threads=1"])
+    assert isinstance(config, CloningConfig)
+    assert config.cloning == OptimConfig(threads=1)
+    stages, _ = stages_of(shape_of(config.model)[0], config, 1)
+    assert stages[0].optim == config.cloning
+    assert stages[0].rows.count == 100 * config.cloning.epochs
+    said = find_baseline(name).plan(config)
+    assert said[0] == "behavioural cloning first:"
+    assert any("lr 1e-05, linear" in line for line in said[:5])
+
+
+def test_how_a_trainer_clones_can_be_said() -> None:
+    own = {"bc": {"lr": 0.5}, "optim": {"lr": 1e-9, "threads": 3}}
+    assert resolve(GRPOConfig, own).cloning == OptimConfig(lr=0.5)
+    # The rounds of AgentEvol clone too: one setting is for all of them.
+    assert resolve(AgentEvolConfig, {"optim": {"lr": 0.25}}).cloning.lr == 0.25
+    assert resolve(AgentEvolConfig, own).cloning.lr == 0.5

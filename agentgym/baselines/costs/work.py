@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentgym.baselines.adca_grpo import AdcaGRPOConfig
-from agentgym.baselines.bc import BCConfig
+from agentgym.baselines.bc import BCConfig, CloningConfig
 from agentgym.baselines.config import SCRATCH, EnvTasks, OptimConfig, RunConfig, SamplingConfig
 from agentgym.baselines.costs.episodes import (
     CHARACTERS,
@@ -219,12 +219,11 @@ class Counter:
         """Return the stages of `bc.train`."""
         return [self.learning("cloning", self.data(config.data), config.optim)]
 
-    def first(self, config: BCConfig, optim: OptimConfig | None) -> list[Stage]:
+    def first(self, config: CloningConfig) -> list[Stage]:
         """Return the cloning a trainer begins with, where it does."""
         if not config.clones:
             return []
-        rows = self.data(config.data)
-        return [self.learning("cloning first", rows, optim or config.optim)]
+        return [self.learning("cloning first", self.data(config.data), config.cloning)]
 
     def agentevol(self, config: AgentEvolConfig) -> list[Stage]:
         """Return the stages of `agentevol.train`."""
@@ -232,7 +231,7 @@ class Counter:
         chat = self.data(DataConfig(chat=config.data.chat))
         stages = []
         if config.policy is None:
-            stages.append(self.learning("round 0", initial + chat, config.bc or config.optim))
+            stages.append(self.learning("round 0", initial + chat, config.cloning))
         previous = initial
         for m in range(1, config.iterations + 1):
             scope = initial.count if config.scope == "limited" else None
@@ -257,7 +256,7 @@ class Counter:
 
     def dpo(self, config: DPOConfig) -> list[Stage]:
         """Return the stages of `dpo.train`."""
-        stages = self.first(config, config.bc)
+        stages = self.first(config)
         if config.runs:
             rows = Rows()
             for path in config.runs:
@@ -310,7 +309,7 @@ class Counter:
         )
         if config.engine.kind == "vllm-server":
             self.note("the server's own GPUs are not counted")
-        return [*self.first(config, config.bc), stage]
+        return [*self.first(config), stage]
 
     def _samplings(self, config: GRPOConfig) -> tuple[int, int]:
         """Return how often the policy plays, and the optimiser steps."""
