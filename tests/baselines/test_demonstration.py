@@ -26,6 +26,7 @@ from agentgym.baselines.demonstration.experiment import (
     load_experiment,
     profiles,
 )
+from agentgym.baselines.demonstration.learning import VIEWS, plot_learning
 from agentgym.baselines.demonstration.plan import plan
 from agentgym.baselines.demonstration.rules import RULES, rule_of
 from agentgym.baselines.demonstration.run import CURVES, UnknownArm, end_with_parent, find_arm, run
@@ -347,7 +348,7 @@ def test_a_demonstration_from_nothing_to_its_table_and_again(tmp_path: Path) -> 
     assert found["AgentEvol"] == ["6", "32", "8 |"]
     assert found["BC, to its plateau"] == ["6", "0", "6 |"]
     assert found["GRPO"] == ["6", "4", "1 |"]
-    for name in ("plot.png", "curves.png"):
+    for name in ("plot.png", *(f"learning-{arm}.png" for arm in VIEWS if arm != "dpo")):
         assert (folder / name).read_bytes()[:4] == b"\x89PNG"
     points = [json.loads(line) for line in (folder / CURVES).read_text().splitlines()]
     assert {point["arm"] for point in points} == set(experiment.arms)
@@ -356,3 +357,39 @@ def test_a_demonstration_from_nothing_to_its_table_and_again(tmp_path: Path) -> 
     run(experiment, folder, lambda _: None)
     assert {p: p.stat().st_mtime_ns for p in folder.rglob("model.safetensors")} == before
     assert show(experiment, folder) == text
+
+
+def point(
+    arm: str, seed: int, at: int, group: str, values: dict[str, float], stage: str = "."
+) -> dict[str, Any]:
+    where = {"env": "maze", "seed": seed, "arm": arm, "stage": stage}
+    return where | {"step": at, "group": group} | values
+
+
+def test_what_a_picture_of_learning_shows_is_of_its_arm_group_and_seed() -> None:
+    points = [
+        point("bc", 1, 10, "eval", {"Maze/success": 0.25, "Maze/score": 0.9}),
+        point("bc", 1, 10, "train", {"loss": 0.5}),
+        point("bc", 2, 10, "eval", {"Maze/success": 0.5}),
+        point("agentevol", 1, 150, "eval", {"Maze/success": 0.75}, "round-2/train"),
+        point("dpo", 1, 4, "train", {"rewards/accuracies": 0.6, "rewards/margins": 3.0}),
+        point("grpo", 1, 2, "train", {"success": 0.1, "reward": 0.2}),
+        point("grpo", 1, 3, "eval", {"Maze/success": 0.9}),
+    ]
+    shown = {arm: view.curves(points, arm) for arm, view in VIEWS.items()}
+    assert shown == {
+        "bc": {1: {10: 25.0}, 2: {10: 50.0}},
+        "agentevol": {1: {2: 75.0}},
+        "dpo": {1: {4: 60.0}},
+        "grpo": {1: {2: 10.0}},
+        "adca-grpo": {},
+    }
+
+
+def test_a_picture_of_learning_is_drawn_where_there_is_something(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    points = [point("dpo", 1, 4, "train", {"rewards/accuracies": 0.6})]
+    assert plot_learning(points, "dpo", tmp_path / "dpo.png")
+    assert (tmp_path / "dpo.png").read_bytes()[:4] == b"\x89PNG"
+    assert not plot_learning(points, "grpo", tmp_path / "grpo.png")
+    assert not (tmp_path / "grpo.png").exists()

@@ -7,43 +7,52 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentgym.agenteval.intervals import Estimate
-from agentgym.baselines.demonstration.draw import plot_arms, plot_curves
+from agentgym.baselines.demonstration.draw import plot_arms
 from agentgym.baselines.demonstration.experiment import Experiment
+from agentgym.baselines.demonstration.learning import VIEWS, plot_learning
 from agentgym.baselines.demonstration.run import (
     CURVES,
     LINES,
     arm_folder,
     find_arm,
     held_out,
+    untrained,
 )
 from agentgym.baselines.demonstration.spent import Spent, spent
 from agentgym.baselines.demonstration.statistics import Gap, Line, gap, line
+from agentgym.rollout.episode import Episode
 from agentgym.rollout.store import write_atomic
 
 TABLE, RESULTS = "table.md", "results.json"
-PLOT, CURVES_PLOT = "plot.png", "curves.png"
+PLOT, LEARNING = "plot.png", "learning-{arm}.png"
 CLAIMS = (("agentevol", "bc"), ("agentevol", "demos"), ("agentevol", "unfiltered"))
 """What the paper's claim comes to: AgentEvol above BC, and above both controls."""
+OTHERS = (("dpo", "bc"), ("grpo", "bc"), ("adca-grpo", "bc"), ("adca-grpo", "grpo"))
+"""What else is compared."""
 
 
 def measure(experiment: Experiment, folder: Path) -> tuple[list[Line], list[Gap]]:
-    """Return what every arm reached, and the gaps the claim is about."""
+    """Return what every arm reached, and the gaps the claim is about.
+
+    Two arms are compared over the seeds both were trained with.
+    """
     lines, gaps = [], []
     for setting in experiment.envs:
-        found = {
-            name: held_out(folder, setting, name, experiment.seeds)
-            for name in (*LINES, *experiment.arms)
-        }
-        for name, episodes in found.items():
-            given = None
-            if name not in LINES:
-                place = arm_folder(folder, setting.env, experiment.seeds[0], name)
-                given = spent(setting, name, place)
-            lines.append(line(setting.env, name, episodes, given))
-        others = [("dpo", "bc"), ("grpo", "bc"), ("adca-grpo", "bc"), ("adca-grpo", "grpo")]
-        for one, other in [*CLAIMS, *others]:
-            if one in found and other in found:
-                gaps.append(gap(setting.env, (one, found[one]), (other, found[other])))
+        env = setting.env
+        lines += [line(env, name, held_out(folder, setting, name, ())) for name in LINES]
+        found: dict[str, dict[int, list[Episode]]] = {}
+        for name in experiment.arms:
+            without = untrained(experiment, folder, env, name)
+            seeds = tuple(seed for seed in experiment.seeds if seed not in without)
+            found[name] = dict(zip(seeds, held_out(folder, setting, name, seeds), strict=True))
+            given = spent(setting, name, arm_folder(folder, env, seeds[0], name)) if seeds else None
+            lines.append(line(env, name, list(found[name].values()), given, without))
+        for one, other in [*CLAIMS, *OTHERS]:
+            seeds = tuple(seed for seed in found.get(one, {}) if seed in found.get(other, {}))
+            if seeds:
+                pair = [(name, [found[name][seed] for seed in seeds]) for name in (one, other)]
+                some = () if len(seeds) == len(experiment.seeds) else seeds
+                gaps.append(gap(env, *pair).model_copy(update={"seeds": some}))
     return lines, gaps
 
 
@@ -62,8 +71,10 @@ def show(experiment: Experiment, folder: Path) -> str:
     text = table(lines, gaps)
     write_atomic(folder / TABLE, text)
     plot_arms(lines, folder / PLOT)
-    points = (folder / CURVES).read_text(encoding="utf-8").splitlines()
-    plot_curves([json.loads(point) for point in points], folder / CURVES_PLOT)
+    text_of_points = (folder / CURVES).read_text(encoding="utf-8").splitlines()
+    points = [json.loads(point) for point in text_of_points]
+    for arm in VIEWS:
+        plot_learning(points, arm, folder / LEARNING.format(arm=arm))
     return text
 
 
@@ -77,16 +88,24 @@ def table(lines: Sequence[Line], gaps: Sequence[Gap]) -> str:
     for one in lines:
         seeds = "" if one.arm in LINES else ", ".join(f"{100 * s:.1f}" for s in one.seeds)
         count = f"{one.episodes}" + (f" ({one.failed} failed)" if one.failed else "")
+        solved = percent(one.success) if one.episodes else "not trained"
         rows.append(
-            f"| {one.env} | {title(one.arm)} | {percent(one.success)} | {seeds} | {count} | "
-            f"{given(one.spent)} |"
+            f"| {one.env} | {title(one.arm)} | {solved} | {seeds} | {count} | {given(one.spent)} |"
         )
     rows += ["", "| environment | difference | points (95% interval) | intervals apart |"]
     rows.append("| --- | --- | --- | --- |")
     for one_gap in gaps:
         names = f"{title(one_gap.arm)} - {title(one_gap.other)}"
         apart = "yes" if one_gap.apart else "no"
+        if one_gap.seeds:
+            names += f" (seeds {', '.join(map(str, one_gap.seeds))} alone)"
         rows.append(f"| {one_gap.env} | {names} | {percent(one_gap.difference)} | {apart} |")
+    notes = [
+        f"- {one.env}, {title(one.arm)}, seed {seed} was not trained: {why}"
+        for one in lines
+        for seed, why in one.untrained.items()
+    ]
+    rows += ["", *notes] if notes else []
     return "\n".join(rows) + "\n"
 
 
