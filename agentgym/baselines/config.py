@@ -285,12 +285,16 @@ def load_config(
 
     Raises:
         UnknownProfile: if there is neither such a profile nor such a file.
-        InvalidConfig: if a key is unknown or a value cannot be used.
+        InvalidConfig: if a key is unknown, a value cannot be used, or an override is set in vain.
     """
     data = _read(baseline, source)
+    from agentgym.baselines.idle import require_read  # which reads these settings
+
     for override in overrides:
         apply_override(data, override)
-    return resolve(cls, data, str(source))
+    config = resolve(cls, data, str(source))
+    require_read(config, overrides)
+    return config
 
 
 def resolve(cls: type[S], data: Mapping[str, Any], where: str = "the configuration") -> S:

@@ -13,13 +13,26 @@ from agentgym.core.text import numeral, shorten
 from agentgym.core.yamltext import read_yaml
 
 
-def apply_override(data: dict[str, Any], override: str) -> None:
-    """Set one dotted key; a number goes into a list ("eval.envs.0.tasks=10")."""
+def parse_override(override: str) -> tuple[str, Any]:
+    """Return the dotted key of an override and its value.
+
+    Raises:
+        InvalidConfig: if it is not written a.b=value, or the value is no YAML.
+
+    >>> parse_override("optim.lr=1.0e-4")
+    ('optim.lr', 0.0001)
+    """
     key, equals, text = override.partition("=")
     if not equals or not key.strip(" ."):
         raise InvalidConfig(f"an override is written a.b=value, not {override!r}")
     value = read_yaml(text, f"the value of {shorten(override)!r}") if text else ""
-    *path, last = key.strip().split(".")
+    return key.strip(), value
+
+
+def apply_override(data: dict[str, Any], override: str) -> None:
+    """Set one dotted key; a number goes into a list ("eval.envs.0.tasks=10")."""
+    key, value = parse_override(override)
+    *path, last = key.split(".")
     place: Any = data
     for part in path:
         place = _enter(place, part, key)

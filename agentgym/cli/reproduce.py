@@ -46,6 +46,7 @@ def demonstration(
     profile: Annotated[
         str, typer.Option("--profile", "-p", help="A profile, or a YAML file of your own.")
     ] = "small",
+    sets: Sets = None,
     to: Annotated[
         Path | None, typer.Option("--out", help="The folder; else runs/demonstration-PROFILE.")
     ] = None,
@@ -62,7 +63,7 @@ def demonstration(
     from agentgym.baselines.demonstration.experiment import load_experiment
     from agentgym.baselines.demonstration.plan import plan
 
-    experiment = load_experiment(profile)
+    experiment = load_experiment(profile, sets or [])
     if dry_run:
         lines = plan(experiment)
         if as_json:

@@ -35,6 +35,8 @@ ABOUT = {
     "adca-grpo": "ADCA-GRPO: GRPO that also credits each round for what it did.",
 }
 
+TINY = "tiny"
+
 Overrides = Annotated[
     list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Settings to change.")
 ]
@@ -42,7 +44,8 @@ Sets = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="The same, as an option.")
 ]
 Profile = Annotated[
-    str, typer.Option("--profile", "-p", help="A profile: tiny (a laptop) or paper (published).")
+    str | None,
+    typer.Option("--profile", "-p", help="A profile: tiny (a laptop; the default) or paper."),
 ]
 Config = Annotated[
     Path | None, typer.Option("--config", help="A YAML file of your own, in place of a profile.")
@@ -60,14 +63,17 @@ def command(name: str) -> Callable[..., None]:
 
     def train(
         overrides: Overrides = None,
-        profile: Profile = "tiny",
+        profile: Profile = None,
         config: Config = None,
         sets: Sets = None,
         to: Out = None,
         dry_run: DryRun = False,
         as_json: Json = False,
     ) -> None:
-        _train(name, config or profile, [*(overrides or ()), *(sets or ())], to, dry_run, as_json)
+        if config is not None and profile is not None:
+            raise InvalidConfig("give a file (--config) or a profile (--profile), not both")
+        source = config or (TINY if profile is None else profile)
+        _train(name, source, [*(overrides or ()), *(sets or ())], to, dry_run, as_json)
 
     train.__doc__ = (
         f"{ABOUT[name]}\n\n"

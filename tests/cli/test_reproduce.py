@@ -31,3 +31,12 @@ def test_what_cannot_be_used_is_one_line_and_exit_code_2(run: Run, profile: str,
     assert shown.exit_code == 2
     assert told in shown.stderr
     assert not Path("runs").exists()
+
+
+def test_settings_can_be_changed(run: Run) -> None:
+    shown = run("reproduce", "demonstration", "--dry-run", "--set", "seeds=[5]", "--json")
+    assert shown.exit_code == 0, shown.output
+    assert json.loads(shown.stdout)["config"]["seeds"] == [5]
+    shown = run("reproduce", "demonstration", "--set", "envs.0.optim.max_steps=5")
+    assert shown.exit_code == 2
+    assert "decided by steps and evol_steps" in shown.stderr

@@ -40,6 +40,7 @@ def test_a_dry_run_shows_the_settings_and_what_would_be_done(
         (("bc", "optim.lrr=1"), "Did you mean lr?"),
         (("bc", "fast"), "optim.lr=0.001"),
         (("bc", "--profile", "tinny"), "unknown profile of bc 'tinny'"),
+        (("bc", "--config", "mine.yaml", "--profile", "tiny"), "not both"),
         (("bc", "--config", "mine.yaml"), "no configuration file mine.yaml"),
         (("dpo", "data.expert=[]", "--out", "x"), "a model from scratch plays nothing yet"),
     ],

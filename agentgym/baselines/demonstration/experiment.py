@@ -8,6 +8,7 @@ prompt and the tasks they may explore.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import Field, model_validator
@@ -24,6 +25,7 @@ from agentgym.baselines.config import (
     Settings,
     resolve,
 )
+from agentgym.baselines.overrides import apply_override
 from agentgym.baselines.pairs import PairConfig
 from agentgym.baselines.profiles import Profiles
 from agentgym.core.yamltext import read_yaml_file
@@ -129,6 +131,21 @@ class EnvSettings(Settings):
             raise ValueError("the train split of the same edition is not held out")
         return self
 
+    @model_validator(mode="after")
+    def _decided(self) -> EnvSettings:
+        """Refuse what the demonstration decides in another place, and would not read here."""
+        group, paired = self.group.optim, self.dpo.optim
+        for where, optim in (("optim", self.optim), ("group.optim", group), ("dpo.optim", paired)):
+            if optim.threads is not None:
+                raise ValueError(f"{where}.threads is decided by threads")
+        for where, optim, decides in (
+            ("optim", self.optim, "steps and evol_steps"),
+            ("group.optim", group, "group.samplings"),
+        ):
+            if optim.max_steps is not None or optim.epochs != OptimConfig().epochs:
+                raise ValueError(f"how long {where} goes is decided by {decides}")
+        return self
+
     @property
     def controls_steps(self) -> int:
         """Optimiser steps of the whole chain that ends in AgentEvol's policy."""
@@ -211,8 +228,12 @@ def profiles() -> list[str]:
     return PROFILES.names()
 
 
-def load_experiment(source: str | Path = "small") -> Experiment:
-    """Return the settings of a profile, or of a YAML file.
+def load_experiment(source: str | Path = "small", overrides: Sequence[str] = ()) -> Experiment:
+    """Return the settings of a profile, or of a YAML file, with overrides.
+
+    Args:
+        source: a profile, or the path of a YAML file.
+        overrides: "a.b=value" each, the value written as in YAML.
 
     Raises:
         UnknownProfile: if there is no such profile.
@@ -223,4 +244,6 @@ def load_experiment(source: str | Path = "small") -> Experiment:
         data = read_yaml_file(Path(source).expanduser())
     else:
         data = PROFILES.read(text)
+    for override in overrides:
+        apply_override(data, override)
     return resolve(Experiment, data, text)

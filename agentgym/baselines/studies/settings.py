@@ -13,11 +13,12 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from agentgym.baselines.config import ModelConfig, Settings, resolve
+from agentgym.baselines.config import SCRATCH, ModelConfig, Settings, resolve
 from agentgym.baselines.examples import DataConfig
 from agentgym.baselines.overrides import apply_override
 from agentgym.baselines.profiles import Profiles
 from agentgym.baselines.studies.study import Study
+from agentgym.core.errors import InvalidConfig
 from agentgym.core.yamltext import read_yaml_file
 
 PACKAGE = "agentgym.baselines.studies"
@@ -75,14 +76,20 @@ class StudySettings(Settings):
         names = [model.name for model in self.models]
         if len(set(names)) < len(names) or not names:
             raise ValueError("name every model once, and at least one")
+        for model in self.models:
+            if model.name == SCRATCH and model.chat_template is not None:
+                raise ValueError(
+                    "a model from scratch reads the compact prompts of its environments; leave "
+                    "chat_template to pretrained models"
+                )
         for name, sections in self.own.items():
             if name not in names:
                 raise ValueError(f"own: {name} is none of the models ({', '.join(names)})")
             for section in sections:
                 if section not in SECTIONS:
                     raise ValueError(f"own: there is no section {section}: {', '.join(SECTIONS)}")
-        for model in (None, *self.own):
-            for section, keys in self.sections(model).items():
+        for owner in (None, *self.own):
+            for section, keys in self.sections(owner).items():
                 for key in keys:
                     if key in DECIDED:
                         raise ValueError(f"{section}.{key} is decided by {DECIDED[key]}")
@@ -111,12 +118,23 @@ def load_settings(
 
     Raises:
         UnknownProfile: if there is neither such a profile nor such a file.
-        InvalidConfig: if a key is unknown or a value cannot be used.
+        InvalidConfig: if a key is unknown, a value cannot be used, an override is set in vain, or
+            the settings are of another study.
     """
+    from agentgym.baselines.studies.idle import require_read  # which reads these settings
+
     data = _read(study, source)
     for override in overrides:
         apply_override(data, override)
-    return resolve(StudySettings, {**data, "study": study.name}, str(source))
+    named = data.setdefault("study", study.name)
+    if named != study.name:
+        raise InvalidConfig(
+            f"{source}: study={named!r}, but this is {study.name}. The command names the study: "
+            "leave the key out, or run agentgym reproduce with the name of the other"
+        )
+    settings = resolve(StudySettings, data, str(source))
+    require_read(study, settings, overrides)
+    return settings
 
 
 def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

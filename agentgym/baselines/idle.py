@@ -1,0 +1,187 @@
+"""Settings that would be set in vain: those nobody reads while others are as they are.
+
+A profile may hold both sides of a choice, so only what is set on top of it is looked at: what a
+user sets by hand and no one would read is refused, with what would make it count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentgym.baselines.config import SCRATCH, Settings
+from agentgym.baselines.overrides import parse_override
+from agentgym.core.errors import InvalidConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """When some settings are not read.
+
+    Attributes:
+        keys: dotted keys; what lies below one is meant too.
+        when: whether a configuration leaves them unread.
+        why: what decides instead, and what to do; "{...}" are keys of the configuration.
+    """
+
+    keys: tuple[str, ...]
+    when: Callable[[Settings], bool]
+    why: str
+
+
+def at(config: Any, key: str) -> Any:
+    """Return the value of a dotted key, or None where there is none."""
+    for part in key.split("."):
+        config = getattr(config, part, None)
+    return config
+
+
+def _is(key: str) -> Callable[[Settings], bool]:
+    return lambda config: bool(at(config, key))
+
+
+def _other(key: str, *values: str) -> Callable[[Settings], bool]:
+    """Return whether a key has another value than these; one that does not exist has none."""
+    return lambda config: at(config, key) not in (None, *values)
+
+
+def _judges(config: Settings) -> str:
+    """Return who hands out credits, in a replay who did; "" where nobody does."""
+    method = str(at(config, "attribution.method") or "")
+    return str(at(config, "attribution.recorded")) if method == "replay" else method
+
+
+def _clones_not(config: Settings) -> bool:
+    if hasattr(config, "policy"):
+        return config.policy is not None
+    return hasattr(config, "bc") and not at(config, "clones")
+
+
+IDLE: tuple[Idle, ...] = (
+    Idle(
+        ("model.scratch",),
+        _other("model.name", SCRATCH),
+        "it is the shape of a model from scratch, and the model is {model.name}; set "
+        "model.name=scratch",
+    ),
+    Idle(
+        ("optim.epochs",),
+        _is("optim.max_steps"),
+        "optim.max_steps={optim.max_steps} says how long; set optim.max_steps=null",
+    ),
+    Idle(
+        ("optim.epochs",),
+        _is("samplings"),
+        "samplings={samplings} says how long; set samplings=null",
+    ),
+    Idle(
+        ("bc.epochs",),
+        _is("bc.max_steps"),
+        "bc.max_steps={bc.max_steps} says how long; set bc.max_steps=null",
+    ),
+    Idle(
+        ("bc",),
+        _clones_not,
+        "nothing is cloned first; name what is to be in data.expert or data.files, and no policy",
+    ),
+    Idle(("explore",), _is("runs"), "what is in runs is paired and nothing explored; set runs=[]"),
+    Idle(
+        ("eval.every", "eval.at_start", "eval.attempts", "eval.sampling", "eval.seed"),
+        lambda config: at(config, "eval.envs") == (),
+        "nothing is evaluated; name environments in eval.envs",
+    ),
+    Idle(
+        ("keep_checkpoints",),
+        lambda config: at(config, "save_every") is None,
+        "no checkpoints are saved; set save_every",
+    ),
+    Idle(
+        ("width",),
+        _other("aggregation", "seq-mean-token-sum-norm"),
+        "aggregation is {aggregation}; set aggregation=seq-mean-token-sum-norm",
+    ),
+    Idle(
+        ("engine.cache_tokens",),
+        _other("engine.kind", "hf"),
+        "{engine.kind} keeps its own; set engine.kind=hf",
+    ),
+    Idle(
+        ("engine.url", "engine.group_port", "engine.timeout"),
+        _other("engine.kind", "vllm-server"),
+        "there is no server to reach; set engine.kind=vllm-server",
+    ),
+    Idle(
+        ("engine.gpu_memory",),
+        _other("engine.kind", "vllm-colocate"),
+        "no engine shares the GPU; set engine.kind=vllm-colocate",
+    ),
+    Idle(
+        ("adca.alpha_min", "adca.alpha_progress", "adca.total_steps"),
+        _other("adca.alpha_schedule", "cosine"),
+        "alpha is constant; set adca.alpha_schedule=cosine",
+    ),
+    Idle(
+        ("attribution.recorded",),
+        _other("attribution.method", "replay"),
+        "nothing is replayed; set attribution.method=replay",
+    ),
+    Idle(
+        ("attribution.model", "attribution.model_options", "attribution.limits"),
+        lambda config: _judges(config) not in ("", "llm"),
+        "no model is asked; set attribution.method=llm",
+    ),
+    Idle(
+        ("attribution.replace", "attribution.alternatives"),
+        lambda config: _judges(config) not in ("", "counterfactual"),
+        "no step is replaced; set attribution.method=counterfactual",
+    ),
+    Idle(
+        ("attribution.policy", "attribution.rollouts", "attribution.horizon"),
+        lambda config: _judges(config) not in ("", "monte_carlo"),
+        "nobody plays on; set attribution.method=monte_carlo",
+    ),
+)
+
+
+def keys_of(overrides: Sequence[str]) -> list[str]:
+    """Return the dotted keys that overrides set, those within a mapping one by one.
+
+    >>> keys_of(["seed=1", "optim={lr: 0.1, epochs: 2}"])
+    ['seed', 'optim.lr', 'optim.epochs']
+    """
+    return [key for text in overrides for key in _leaves(*parse_override(text))]
+
+
+def require_read(config: Settings, overrides: Sequence[str]) -> None:
+    """Require that somebody reads everything that was set on top of a profile.
+
+    Raises:
+        InvalidConfig: naming what nobody would read, and what would make it count.
+    """
+    for key in keys_of(overrides):
+        why = unread(config, key)
+        if why:
+            raise InvalidConfig(f"{key} would be set in vain: {why}")
+
+
+def unread(config: Settings, key: str) -> str:
+    """Return why nobody reads a key, and what to do; "" where somebody does."""
+    for idle in IDLE:
+        named = any(key == k or key.startswith(f"{k}.") for k in idle.keys)
+        if named and idle.when(config):
+            return _filled(idle.why, config)
+    return ""
+
+
+def _filled(text: str, config: Settings) -> str:
+    parts = text.replace("}", "{").split("{")
+    return "".join(str(at(config, part)) if n % 2 else part for n, part in enumerate(parts))
+
+
+def _leaves(key: str, value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping) and value:
+        for name, inner in value.items():
+            yield from _leaves(f"{key}.{name}", inner)
+    else:
+        yield key
