@@ -12,6 +12,7 @@ asked: no call is made whose answer is not used.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,15 @@ class CompositeCredit:
     def summary(self) -> dict[str, Any]:
         """Return what attribution did; see `Credit.summary`."""
         return {"attribution": self.report.metrics()}
+
+    def state(self) -> dict[str, Any]:
+        """Return what attribution did and spent; see `Credit.state`."""
+        return {"report": self.report.as_data(), "attributor": self.attributor.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on with what is left of the budget; see `Credit.restore`."""
+        self.report = AttributionReport.from_data(state["report"])
+        self.attributor.restore(state["attributor"])
 
     def close(self) -> None:
         """Close the attributor."""

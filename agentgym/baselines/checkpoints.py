@@ -23,6 +23,7 @@ from agentgym.rollout.store import write_atomic
 
 CHECKPOINTS = "checkpoints"
 WHOLE = "agentgym.json"
+COUNTS = "counts.json"
 RESULT = "result.json"
 MODEL = "model"
 """The folder of a run's policy."""
@@ -57,6 +58,15 @@ def latest(folder: Path) -> tuple[Path, int] | None:
         return None
     step, path = max(found)
     return path, step
+
+
+def counts_file(folder: Path) -> Path:
+    """Return the file of what a run had counted where it is taken up: a checkpoint, or its start.
+
+    Of checkpoints it is among what is written before the mark.
+    """
+    found = latest(folder)
+    return (found[0] if found else checkpoint_folder(folder)) / COUNTS
 
 
 def finished(folder: Path) -> dict[str, Any] | None:

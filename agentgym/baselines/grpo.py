@@ -15,7 +15,7 @@ formulas, `policy_trainer` for the step that puts them together.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -149,7 +149,13 @@ class Credit(Protocol):
         """
 
     def summary(self) -> dict[str, Any]:
-        """Return what a run's result says of it, counted since the run was begun or taken up."""
+        """Return what a run's result says of it."""
+
+    def state(self) -> dict[str, Any]:
+        """Return what it has counted and spent so far, JSON values, for a checkpoint."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state` of the same run."""
 
     def close(self) -> None:
         """Release everything."""
@@ -178,6 +184,13 @@ class OutcomeCredit:
     def summary(self) -> dict[str, Any]:
         """Return nothing: outcomes are counted with the episodes."""
         return {}
+
+    def state(self) -> dict[str, Any]:
+        """Return nothing, for the same reason."""
+        return {}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """There is nothing to go on from."""
 
     def close(self) -> None:
         """Nothing is held."""
@@ -275,14 +288,23 @@ def _learn(
 ) -> dict[str, Any]:
     from agentgym.baselines.model import load_policy
     from agentgym.baselines.policy_trainer import make_trainer
-    from agentgym.baselines.training import leave, run_trainer
+    from agentgym.baselines.training import keep_counts, leave, run_trainer
 
     journal = Journal(folder, say, tensorboard=config.tensorboard, main=is_main())
     policy = load_policy(start, seed=config.seed)
     trained, every = policy.parameters
     journal.say(f"{policy.name}: {trained:,} of {every:,} weights are trained")
     trainer = make_trainer(policy, credit, config, folder, journal)
+
+    def counts() -> dict[str, Any]:
+        return {"left_out": dict(trainer.left_out), "credit": credit.state()}
+
+    def count_on(before: Mapping[str, Any]) -> None:
+        trainer.left_out.update(before["left_out"])
+        credit.restore(before["credit"])
+
     try:
+        keep_counts(trainer, counts, count_on, folder, journal)
         result = run_trainer(trainer, policy, config, folder, journal)
     finally:
         trainer.engine.close()

@@ -7,17 +7,22 @@ output (bars, printed dictionaries, web services) is off; the journal says and k
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
+from accelerate.utils import gather_object
 from transformers import PrinterCallback, TrainerCallback
 
 from agentgym.baselines.checkpoints import (
+    CHECKPOINTS,
+    COUNTS,
     MODEL,
     checkpoint_folder,
+    counts_file,
     is_main,
     latest,
     mark_whole,
@@ -28,6 +33,7 @@ from agentgym.baselines.evaluate import evaluate_policy
 from agentgym.baselines.model import Policy, calm, gather, save_policy
 from agentgym.baselines.progress import Journal, Pace
 from agentgym.core.errors import InvalidConfig, did_you_mean
+from agentgym.rollout.store import write_atomic
 
 SHOWN = {
     "loss": "loss",
@@ -99,6 +105,37 @@ def arguments(kind: Callable[..., Any], config: RunConfig, folder: Path, **more:
     }
     with calm():
         return kind(**{**settings, **more, **optim.trainer})
+
+
+def keep_counts(
+    trainer: Any,
+    counts: Callable[[], dict[str, Any]],
+    count_on: Callable[[dict[str, Any]], None],
+    folder: Path,
+    journal: Journal,
+) -> None:
+    """Have a run that is taken up count on from its last checkpoint, or from its start.
+
+    To be called before `run_trainer`, which marks a checkpoint once everything in it is written.
+
+    Args:
+        trainer: a TRL trainer, ready.
+        counts: returns what this process has counted so far, JSON values.
+        count_on: goes on from what `counts` returned.
+        folder: the run's folder.
+        journal: where lines go.
+    """
+    keeper = _Counts(counts)
+    trainer.add_callback(keeper)
+    place = counts_file(folder)
+    if place.is_file():
+        everyone = json.loads(place.read_text(encoding="utf-8"))
+        if trainer.args.process_index < len(everyone):
+            count_on(everyone[trainer.args.process_index])
+    elif place.parent.name == CHECKPOINTS:
+        keeper.write(place)
+    else:
+        journal.say("the checkpoint is an older one without counts: they begin again")
 
 
 def run_trainer(
@@ -195,6 +232,22 @@ class _Marks(TrainerCallback):  # type: ignore[misc]
         if is_main():
             step = int(state.global_step)
             mark_whole(Path(args.output_dir) / f"checkpoint-{step}", step)
+
+
+class _Counts(TrainerCallback):  # type: ignore[misc]
+    """Writes what the processes of a run have counted into its checkpoints."""
+
+    def __init__(self, counts: Callable[[], dict[str, Any]]) -> None:
+        self._counts = counts
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self.write(Path(args.output_dir) / f"checkpoint-{state.global_step}" / COUNTS)
+
+    def write(self, place: Path) -> None:
+        """Write the counts of all processes, each of which calls this."""
+        everyone = gather_object([self._counts()])
+        if is_main():
+            write_atomic(place, json.dumps(everyone) + "\n")
 
 
 class _Lines(TrainerCallback):  # type: ignore[misc]

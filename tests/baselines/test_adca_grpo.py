@@ -21,6 +21,7 @@ from agentgym.baselines.attribution import (
     AttributionMiss,
     Attributor,
     CachedAttributor,
+    CallLimits,
     CounterfactualAttributor,
     LlmAttributor,
     MonteCarloAttributor,
@@ -264,6 +265,47 @@ def test_a_run_shows_what_attribution_did(tmp_path: Path) -> None:
     assert "prm/decouple/outcome_share_last_mean" in points[0]
     assert any(line.startswith("attribution: ") for line in said)
     assert (tmp_path / "credits.jsonl").exists()
+
+
+@pytest.mark.parametrize(("save_every", "recorded"), [(1, False), (1, True), (None, True)], ids=str)
+def test_a_run_that_is_taken_up_spends_its_budget_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, save_every: int | None, recorded: bool
+) -> None:
+    """And counts as though it had not been stopped; without checkpoints, from its start."""
+    limits = CallLimits(calls=11)
+    config = AdcaGRPOConfig(
+        **settings(
+            model=ModelConfig(name=tiny.save(tiny.policy(), tmp_path / "start"), device="cpu"),
+            tasks=(GUESS.model_copy(update={"max_rounds": 2}),),
+            optim={"max_steps": 3, "lr": 1e-3},
+            save_every=save_every,
+        ).model_dump()
+    )
+    judges: dict[str, list[Judge]] = {"whole": [], "killed": []}
+
+    def run(name: str) -> dict[str, Any]:
+        judge = Judge()
+        judges[name].append(judge)
+        attributor: Attributor = LlmAttributor(judge, limits)
+        if recorded:
+            attributor = CachedAttributor(attributor, tmp_path / f"{name}.jsonl")
+        with monkeypatch.context() as patch:
+            patch.setattr("agentgym.baselines.adca_grpo.build_attributor", lambda _: attributor)
+            return train(config, tmp_path / name, lambda _: None)
+
+    whole = run("whole")
+    assert whole["attribution"]["attribution/failed_budget"] > 0
+    with monkeypatch.context() as patch:
+        tiny.die_at_step(2, patch)
+        with pytest.raises(tiny.Killed):
+            run("killed")
+    killed = run("killed")
+    assert killed["attribution"] == whole["attribution"]
+    asked = [judge.calls for judge in judges["killed"]]
+    if recorded:  # what the lost part had paid for is on record
+        assert sum(asked) == judges["whole"][0].calls == limits.calls
+    else:
+        assert asked[1] == limits.calls - 8  # what the first step, of 8 episodes, has left
 
 
 def test_settings_that_do_not_fit_are_refused() -> None:

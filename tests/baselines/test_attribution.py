@@ -305,6 +305,70 @@ def test_an_answer_is_paid_for_once(tmp_path: Path) -> None:
     assert redone.attributions[0].notes == done.attributions[0].notes
 
 
+def taken_up(attributor: Attributor, state: dict[str, Any]) -> Attributor:
+    attributor.restore(json.loads(json.dumps(state)))
+    return attributor
+
+
+@pytest.mark.parametrize(
+    ("limits", "left"),
+    [
+        (CallLimits(calls=3, concurrency=1), 1),
+        (CallLimits(tokens=31, concurrency=1), 1),  # 15 a call
+        (CallLimits(calls=1, concurrency=1), 0),
+    ],
+)
+def test_a_budget_is_that_of_the_whole_run(limits: CallLimits, left: int) -> None:
+    first = LlmAttributor(Judge(), limits)
+    batch(first, [spoken(1, attempt=i) for i in range(2)])
+    judge = Judge()
+    again = taken_up(LlmAttributor(judge, limits), first.state())
+    done = batch(again, [spoken(1, attempt=i) for i in range(2, 5)])
+    assert judge.calls == left
+    assert done.report.failures == {"budget": 3 - left}
+
+
+def test_failures_in_a_row_are_those_of_the_whole_run() -> None:
+    limits = CallLimits(failures=3, retries=0, concurrency=1)
+    broken = [ModelError("gone", retryable=False)] * 2
+    first = LlmAttributor(Judge(*broken), limits)
+    batch(first, [spoken(1, attempt=i) for i in range(2)])
+    again = taken_up(LlmAttributor(Judge(*broken), limits), first.state())
+    with pytest.raises(AttributionStopped, match="3 trajectories in a row"):
+        batch(again, [spoken(1, attempt=2)])
+
+
+def test_what_was_asked_in_vain_is_counted_again_and_not_asked(tmp_path: Path) -> None:
+    """A run that goes on from a checkpoint has paid for answers after it."""
+    place, limits = tmp_path / "record.jsonl", CallLimits(calls=4, concurrency=1, pause=0.0)
+    earlier, later = [spoken(1)], [spoken(2), spoken(3), spoken(4)]
+    # The second question costs three calls: one fails, one answer cannot be read.
+    judge = Judge(judged("+"), ModelError("busy", retryable=True), "Well.", judged("+-"))
+    first = CachedAttributor(LlmAttributor(judge, limits), place)
+    batch(first, earlier)
+    state = first.state()
+    lost = batch(first, later)
+    assert lost.report.failures == {"budget": 2}
+    first.close()
+    fresh = Judge()
+    again = taken_up(CachedAttributor(LlmAttributor(fresh, limits), place), state)
+    redone = batch(again, [*later, *earlier, later[0]])
+    assert fresh.calls == 0
+    assert redone.report.spent == lost.report.spent
+    assert redone.report.failures == {"budget": 2}
+    assert [a.cached for a in redone.attributions] == [False, False, False, True, True]
+    assert again.state() == first.state() | {"hits": 2, "size": place.stat().st_size}
+    again.close()
+
+
+def test_counts_survive_on_paper() -> None:
+    judge = Judge(judged("+-"), *[ModelError("gone", retryable=False)] * 2)
+    done = batch(LlmAttributor(judge, QUICK), [spoken(2, attempt=i) for i in range(3)])
+    data = json.loads(json.dumps(done.report.as_data()))
+    assert AttributionReport.from_data(data) == done.report
+    assert AttributionReport.from_data(data) + done.report == done.report + done.report
+
+
 class SlowJudge(Judge):
     async def complete(self, messages: Any, **more: Any) -> Reply:
         await asyncio.sleep(0.001)

@@ -93,6 +93,11 @@ class Given:
     def summary(self) -> dict[str, Any]:
         return {}
 
+    def state(self) -> dict[str, Any]:
+        return {}
+
+    def restore(self, state: Any) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -396,14 +401,22 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
         save_every=1,
     )
     monkeypatch.setattr("agentgym.baselines.grpo.OutcomeCredit", lambda *_: ByStep())
-    train(config, tmp_path / "whole", silent)
+    play = PolicyTrainer._play
+
+    def lose(trainer: PolicyTrainer, numbers: Any) -> Any:
+        trainer.left_out["lost"] += 1
+        return play(trainer, numbers)
+
+    monkeypatch.setattr(PolicyTrainer, "_play", lose)
+    whole = train(config, tmp_path / "whole", silent)
     with monkeypatch.context() as patch:
         tiny.die_at_step(3, patch)
         with pytest.raises(tiny.Killed):
             train(config, tmp_path / "killed", silent)
     said: list[str] = []
-    train(config, tmp_path / "killed", said.append)
+    killed = train(config, tmp_path / "killed", said.append)
     assert any("going on from step" in line for line in said)
+    assert killed["left_out"] == whole["left_out"] == {"lost": 4}
     curves = [
         [
             {

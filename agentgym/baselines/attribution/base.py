@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -147,6 +148,16 @@ class Attributor(ABC):
         """Return what an answer is kept under: equal for equal content, whoever played it."""
         parts = {"attributor": self.describe(), "content": self.content(episode)}
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+    def state(self) -> dict[str, Any]:
+        """Return what has been spent and counted so far, JSON values, for a checkpoint."""
+        return {}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state` of the same run."""
+
+    def recount(self, answer: Attribution) -> None:
+        """Count an answer that was given, and paid for, as though it were given now."""
 
     async def aclose(self) -> None:
         """Close what belongs to the running event loop."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
@@ -57,7 +58,9 @@ class CachedAttributor(Attributor):
             raise AttributionStopped(
                 f"there is no record of attributions at {self.path}; make one with mode 'cache'"
             )
+        self._ends: dict[str, int] = {}  # where in the file each answer ends
         self._record = self._read()
+        self._lost: set[str] = set()
         self._log: IO[bytes] | None = None
         self._under_way: dict[str, asyncio.Event] = {}
 
@@ -71,7 +74,13 @@ class CachedAttributor(Attributor):
         while key in self._under_way:  # of two equal episodes in a batch, one is asked about
             await self._under_way[key].wait()
         known = self._record.get(key)
+        lost = key in self._lost
+        self._lost.discard(key)
         if known is not None and (known.status != "failed" or self.mode == "replay"):
+            if lost:
+                self.misses += 1
+                self.attributor.recount(known)
+                return known.model_copy(update={"episode": episode.key})
             self.hits += 1
             return known.model_copy(update={"episode": episode.key, "cached": True})
         if self.mode == "replay":
@@ -95,6 +104,26 @@ class CachedAttributor(Attributor):
     def content(self, episode: Episode) -> dict[str, Any]:
         """Return what of an episode determines the answer."""
         return self.attributor.content(episode)
+
+    def state(self) -> dict[str, Any]:
+        """Return how much is on record, beside the counts and the attributor's own."""
+        size = self.path.stat().st_size if self.path.is_file() else 0
+        counts = {"hits": self.hits, "misses": self.misses, "size": size}
+        return {**counts, "attributor": self.attributor.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state`.
+
+        What was recorded after it was asked, and paid for, by the part of the run that is done
+        again. It is not asked again, but counts as though it were.
+        """
+        self.hits, self.misses = state["hits"], state["misses"]
+        self._lost = {key for key, end in self._ends.items() if end > state["size"]}
+        self.attributor.restore(state["attributor"])
+
+    def recount(self, answer: Attribution) -> None:
+        """Count an answer as though it were given now."""
+        self.attributor.recount(answer)
 
     async def aclose(self) -> None:
         """Close what belongs to the running event loop."""
@@ -129,10 +158,15 @@ class CachedAttributor(Attributor):
             return record
         # What follows the last line's end was torn by a crash while it was written.
         whole = self.path.read_bytes().split(b"\n")[:-1]
+        end = 0
         for number, line in enumerate(whole, 1):
+            end += len(line) + 1
             try:
                 entry = parse_json(line)
-                record[entry["key"]] = Attribution.model_validate(entry["attribution"])
+                key, answer = entry["key"], Attribution.model_validate(entry["attribution"])
+                if key not in record or record[key].status == "failed":
+                    self._ends[key] = end
+                record[key] = answer
             except (ValueError, KeyError, TypeError, ValidationError) as error:
                 raise AttributionStopped(f"{self.path}, line {number} is no attribution") from error
         return record

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentgym.agents.message import Usage
@@ -75,6 +79,20 @@ class Ledger:
                 'the model its prices (prices={"input": 0.5, "output": 1.5}, dollars per million '
                 "tokens), or set a budget of calls or tokens."
             )
+
+    def state(self) -> dict[str, Any]:
+        """Return what has been counted, JSON values."""
+        return {
+            "started": self.started,
+            "usage": asdict(self.usage),
+            "failures_in_a_row": self.failures_in_a_row,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Count on from a `state`."""
+        self.started = state["started"]
+        self.usage = Usage(**state["usage"])
+        self.failures_in_a_row = state["failures_in_a_row"]
 
     def finished(self, failure: str) -> None:
         """Count a trajectory; `failure` is its message if it failed.

@@ -8,6 +8,7 @@ failed, and is counted so: no label is made up from the score, as the published 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from agentgym.agents.base import ChatAgent, ContextOverflow, ModelError
@@ -91,6 +92,27 @@ class LlmAttributor(Attributor):
     def content(self, episode: Episode) -> dict[str, Any]:
         """Return the question: what the model does not see cannot change its answer."""
         return {"messages": [message.to_openai() for message in judge_messages(episode)]}
+
+    def state(self) -> dict[str, Any]:
+        """Return what the budget has gone to."""
+        return self.ledger.state()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on with what is left of the budget."""
+        self.ledger.restore(state)
+
+    def recount(self, answer: Attribution) -> None:
+        """Count the calls behind an answer: its first, and one for each time it was made again.
+
+        Raises:
+            AttributionStopped: if there is a budget in dollars and its calls have no price.
+        """
+        spent = answer.spent
+        self.ledger.started += 1 + spent.retries
+        self.ledger.add(
+            Usage(spent.input_tokens, spent.output_tokens, cost=spent.cost, calls=spent.calls)
+        )
+        self.ledger.finished("")
 
     async def aclose(self) -> None:
         """Close the model's connections of the running event loop, where it has any."""

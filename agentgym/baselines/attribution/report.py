@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from agentgym.baselines.attribution.base import Attribution, Spent
 
@@ -70,6 +71,17 @@ class AttributionReport:
             messages={**other.messages, **self.messages},
             spent=self.spent + other.spent,
         )
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the counts as JSON values."""
+        data = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**data, "failures": dict(self.failures), "spent": self.spent.model_dump()}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> AttributionReport:
+        """Return the counts that `as_data` gave."""
+        more = {"failures": Counter(data["failures"]), "spent": Spent(**data["spent"])}
+        return cls(**{**data, **more})
 
     def metrics(self) -> dict[str, float]:
         """Return the counts by name; `prm/...` as AgentEvolver names them.
