@@ -31,6 +31,7 @@ from agentgym.baselines.checkpoints import (
 from agentgym.baselines.config import OptimConfig
 from agentgym.baselines.examples import (
     Example,
+    NothingToLearn,
     chat_file,
     demonstrations,
     env_choice,
@@ -40,7 +41,6 @@ from agentgym.baselines.explore import ExploreConfig, describe_agent, explore
 from agentgym.baselines.plan import plan_data, plan_exploration, plan_learning
 from agentgym.baselines.progress import Say, to_stderr
 from agentgym.baselines.rounds import rounds_table
-from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.plan import derive_seed
 from agentgym.rollout.store import write_atomic
@@ -122,8 +122,8 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
         One row a round: what was explored, solved, kept and learned, and the evaluation.
 
     Raises:
-        InvalidConfig: if a setting cannot be used, the folder holds another run, or a round solved
-            nothing and has nothing else to learn from.
+        InvalidConfig: if a setting cannot be used, or the folder holds another run.
+        NothingToLearn: if a round solved nothing and has nothing else to learn from.
     """
     begin(config, folder)
     done = done_before(folder, say)
@@ -162,7 +162,7 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
         explored = [example_of(k.episode, k.weight) for k in kept]
         data = merge(explored, first, previous, config.merge)
         if not data:
-            raise InvalidConfig(
+            raise NothingToLearn(
                 f"round {m} solved none of {len(episodes)} episodes, and merge={config.merge!r} "
                 "leaves nothing to learn from. Begin with a better policy, or merge=initial."
             )

@@ -29,12 +29,11 @@ from agentgym.baselines.config import (
     OptimConfig,
     RunConfig,
 )
-from agentgym.baselines.examples import ExampleReport, example_of, fit
+from agentgym.baselines.examples import ExampleReport, NothingToLearn, example_of, fit
 from agentgym.baselines.explore import ExploreConfig, explore
 from agentgym.baselines.pairs import Pair, PairConfig, choose_pairs
 from agentgym.baselines.plan import plan_data, plan_exploration, plan_learning
 from agentgym.baselines.progress import Journal, Say, to_stderr
-from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.plan import derive_seed
 from agentgym.rollout.store import write_atomic
@@ -76,8 +75,8 @@ def train(config: DPOConfig, folder: Path, say: Say = to_stderr) -> dict[str, An
         Steps, loss, seconds, what became of the attempts, and the evaluation.
 
     Raises:
-        InvalidConfig: if a setting cannot be used, the folder holds another run, or there are no
-            pairs.
+        InvalidConfig: if a setting cannot be used, or the folder holds another run.
+        NothingToLearn: if there are no pairs.
     """
     begin(config, folder)
     done = done_before(folder, say)
@@ -88,7 +87,7 @@ def train(config: DPOConfig, folder: Path, say: Say = to_stderr) -> dict[str, An
     pairs, report = choose_pairs(episodes, config.pairs)
     say(str(report))
     if not pairs:
-        raise InvalidConfig(
+        raise NothingToLearn(
             f"there is no pair to learn from: {report}. More attempts a task (explore.samples), a "
             "higher temperature, or a lower pairs.winner or pairs.gap give some."
         )
@@ -163,7 +162,7 @@ def make_pairs(
         context: most tokens the model takes.
 
     Raises:
-        InvalidConfig: if none is left.
+        NothingToLearn: if none is left.
     """
     from agentgym.baselines.preference import pair_row
 
@@ -186,5 +185,5 @@ def make_pairs(
             report.tokens += len(chosen.input_ids) + len(rejected.input_ids)
             report.learned += chosen.learned + rejected.learned
     if not rows:
-        raise InvalidConfig(f"no pair is short enough to be learned: {report}")
+        raise NothingToLearn(f"no pair is short enough to be learned: {report}")
     return rows, report

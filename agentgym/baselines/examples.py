@@ -32,6 +32,10 @@ from agentgym.trajectories.published import PublishedItem
 from agentgym.trajectories.store import read, read_items
 
 
+class NothingToLearn(InvalidConfig):
+    """What was played holds nothing to learn from; the message says what would give some."""
+
+
 class DataConfig(Settings):
     """Which demonstrations are learned from.
 

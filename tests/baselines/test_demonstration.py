@@ -29,12 +29,20 @@ from agentgym.baselines.demonstration.experiment import (
 from agentgym.baselines.demonstration.learning import VIEWS, plot_learning
 from agentgym.baselines.demonstration.plan import plan
 from agentgym.baselines.demonstration.rules import RULES, rule_of
-from agentgym.baselines.demonstration.run import CURVES, UnknownArm, end_with_parent, find_arm, run
+from agentgym.baselines.demonstration.run import (
+    CURVES,
+    UnknownArm,
+    end_with_parent,
+    find_arm,
+    run,
+    run_cell,
+)
 from agentgym.baselines.demonstration.show import percent, show, table
 from agentgym.baselines.demonstration.start import bare, template_of
-from agentgym.baselines.demonstration.statistics import gap, line, task_means
+from agentgym.baselines.demonstration.statistics import Gap, Line, gap, line, task_means
 from agentgym.baselines.demonstration.words import ACT, END, OTHER, PHRASES, word_tokenizer
 from agentgym.baselines.examples import env_choice, example_of, expert_episodes
+from agentgym.baselines.pairs import Pair, PairReport
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.engine import rollout
 from agentgym.rollout.episode import Episode
@@ -393,3 +401,71 @@ def test_a_picture_of_learning_is_drawn_where_there_is_something(tmp_path: Path)
     assert (tmp_path / "dpo.png").read_bytes()[:4] == b"\x89PNG"
     assert not plot_learning(points, "grpo", tmp_path / "grpo.png")
     assert not (tmp_path / "grpo.png").exists()
+
+
+UNPAIRED = """
+seeds: [0, 1]
+jobs: 1
+arms: [bc, dpo, demos]
+envs:
+  - env: maze
+    max_rounds: 4
+    kinds: ["*-7x7"]
+    demos: 12
+    wide: 8
+    held_out: 6
+    steps: 2
+    curve: 1
+    evol_steps: 2
+    model: {hidden: 16, layers: 1, heads: 2, context: 512, init: 0.1}
+    dpo: {tasks: 2, samples: 2, optim: {batch_size: 1}}
+"""
+
+
+def pair_anything(episodes: list[Episode], config: Any) -> tuple[list[Pair], PairReport]:
+    return [Pair(episodes[0], episodes[1])], PairReport(episodes=4, pairs=1)
+
+
+def test_an_arm_that_finds_no_pair_stops_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "unpaired.yaml").write_text(UNPAIRED)
+    experiment, folder = load_experiment(tmp_path / "unpaired.yaml"), tmp_path / "run"
+    run(experiment, folder, lambda _: None)
+    shown = show(experiment, folder)
+    assert "| maze | DPO | not trained |  | 0 |  |  |" in shown
+    for seed in (0, 1):
+        assert f"- maze, DPO, seed {seed} was not trained: there is no pair to learn" in shown
+    assert "DPO - BC" not in shown
+    assert "| maze | control: demonstrations only | 0" in shown
+    lines = {line.arm: line for line in read_lines(folder)}
+    assert set(lines["dpo"].untrained) == {0, 1}
+    assert not lines["bc"].untrained
+
+    # One of the seeds has pairs when it is tried again.
+    monkeypatch.setattr("agentgym.baselines.dpo.choose_pairs", pair_anything)
+    run_cell(experiment, experiment.envs[0], 1, folder)
+    shown = show(experiment, folder)
+    (dpo,) = [line for line in read_lines(folder) if line.arm == "dpo"]
+    assert (set(dpo.untrained), len(dpo.seeds), dpo.episodes) == ({0}, 1, 6)
+    assert "seed 0 was not trained" in shown
+    assert "DPO - BC, to its plateau (seeds 1 alone)" in shown
+    assert "AgentEvol - " not in shown
+
+
+def read_lines(folder: Path) -> list[Line]:
+    data = json.loads((folder / "results.json").read_text())
+    return [Line.model_validate(one) for one in data["lines"]]
+
+
+def test_results_of_before_can_be_read() -> None:
+    old = {
+        "env": "maze", "arm": "dpo", "seeds": [0.5], "episodes": 2, "failed": 0,
+        "success": {"value": 0.5, "low": None, "high": None, "tasks": 1},
+        "spent": {"episodes": 4, "steps": 1},
+    }  # fmt: skip
+    assert Line.model_validate(old).untrained == {}
+    difference = {"value": 0.0, "low": None, "high": None, "tasks": 1}
+    gap = {"env": "maze", "arm": "dpo", "other": "bc", "difference": difference, "apart": False}
+    assert Gap.model_validate(gap).seeds == ()

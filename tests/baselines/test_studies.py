@@ -16,19 +16,22 @@ from agentgym.baselines.agentevol import AgentEvolConfig
 from agentgym.baselines.checkpoints import MODEL, RESULT
 from agentgym.baselines.config import CONFIG_FILE
 from agentgym.baselines.estimate import estimate
-from agentgym.baselines.examples import env_choice, example_of, expert_episodes
+from agentgym.baselines.examples import NothingToLearn, env_choice, example_of, expert_episodes
 from agentgym.baselines.grpo import GRPOConfig
 from agentgym.baselines.overrides import differences as changed
+from agentgym.baselines.pairs import PairReport
 from agentgym.baselines.profiles import UnknownProfile
 from agentgym.baselines.progress import silent
 from agentgym.baselines.studies.catalog import STUDIES, UnknownStudy, find_study
 from agentgym.baselines.studies.plan import plan, planned_stages
 from agentgym.baselines.studies.prompt import compact_prompt
-from agentgym.baselines.studies.results import differences, rows
+from agentgym.baselines.studies.results import as_data, differences, rows
 from agentgym.baselines.studies.run import run
 from agentgym.baselines.studies.settings import StudySettings, load_settings, merged, profiles
+from agentgym.baselines.studies.show import details
 from agentgym.baselines.studies.stages import panel
 from agentgym.baselines.studies.study import Study
+from agentgym.baselines.untrained import try_to_train, why_untrained
 from agentgym.core.errors import InvalidConfig
 from tests.baselines import tiny
 
@@ -346,6 +349,69 @@ def test_attribution_begins_with_a_cloned_policy(tmp_path: Path) -> None:
         config = (start.parent / arm.name / CONFIG_FILE).read_text()
         assert f"name: {start / MODEL}" in config
     assert (start / MODEL).exists()
+
+
+PAIRED = (
+    "dpo.explore={agent: tests.baselines.stub:Sometimes, samples: 2, envs: "
+    "[{env: maze, tasks: 2, options: {size: [5, 5]}, max_rounds: 20}]}",
+    "dpo.optim={lr: 1.0e-3, max_steps: 1, batch_size: 1, threads: 1}",
+)
+
+
+def test_an_arm_that_finds_nothing_to_learn_stops_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = find_study("agentgym-dpo")
+    order = {"bc-base": 0, "dpo": 1, "agentevol": 2}
+    arms = tuple(sorted(study.arms, key=lambda arm: order[arm.name]))
+    study = dataclasses.replace(study, arms=arms)
+    settings = small(study, tmp_path, *PAIRED)
+    said: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr("agentgym.baselines.dpo.choose_pairs", lambda *_: ([], PairReport(tasks=7)))
+        run(study, settings, tmp_path / "run", said.append)
+    assert any(line.startswith("DPO: not trained: there is no pair") for line in said)
+    found = reached(study, settings, tmp_path / "run")
+    assert [row.title for row in found] == ["BC (base)", "DPO (not trained)", "AgentEvol"]
+    without = found[1]
+    assert "0 pairs of 7 tasks" in without.untrained
+    assert (without.report.rows, without.episodes) == ((), {})
+    gaps = differences(study, found)
+    assert [(one.arm, one.other) for one in gaps] == [("agentevol", "bc-base")]
+    told = as_data(found, gaps)["rows"]
+    assert [row["untrained"] for row in told] == ["", without.untrained, ""]
+    assert f"- DPO (not trained): {without.untrained}" in details(found)
+    # The same command again tries again.
+    run(study, settings, tmp_path / "run", silent)
+    found = reached(study, settings, tmp_path / "run")
+    assert [row.title for row in found] == ["BC (base)", "DPO", "AgentEvol"]
+    assert found[1].report.rows[0].total.episodes == 2
+    assert len(differences(study, found)) == 3
+
+
+def test_rounds_that_ended_are_shown_where_a_later_one_found_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = find_study("agentgym-iterations")
+    settings = small(study, tmp_path)
+    run(study, settings, tmp_path / "run", silent)
+    folder = tmp_path / "run" / "scratch" / "agentevol"
+    for path in (folder / RESULT, folder / "round-2" / "train" / RESULT):
+        path.unlink()
+
+    def stop(folder: Path, say: Any) -> None:
+        raise NothingToLearn("round 2 solved none")
+
+    try_to_train(stop, folder, silent)
+    found = reached(study, settings, tmp_path / "run")
+    assert [(row.title, row.untrained) for row in found] == [
+        ("BC (base)", ""),
+        ("AgentEvol, M = 1", ""),
+        ("AgentEvol (not trained further)", "round 2 solved none"),
+    ]
+    assert differences(study, found) == []
+    try_to_train(lambda folder, say: None, folder, silent)
+    assert why_untrained(folder) == ""
 
 
 def test_a_pretrained_model_is_taken_as_it_is(tmp_path: Path) -> None:

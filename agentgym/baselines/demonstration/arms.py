@@ -84,12 +84,16 @@ class Arm:
     baseline: str
     config: Callable[[Cell], RunConfig]
 
-    def train(self, cell: Cell, say: Say) -> dict[str, Any]:
-        """Train and evaluate, or go on where that was cut short."""
+    def train(self, cell: Cell, folder: Path, say: Say) -> dict[str, Any]:
+        """Train and evaluate, or go on where that was cut short.
+
+        Raises:
+            NothingToLearn: if what it played holds nothing to learn from.
+        """
         baseline, config = find_baseline(self.baseline), self.config(cell)
         if self.name == "unfiltered":
             share_exploration(cell, config)
-        return baseline.train(config, cell.folder / self.name, say)
+        return baseline.train(config, folder, say)
 
 
 def bc(cell: Cell) -> BCConfig:

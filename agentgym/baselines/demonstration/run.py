@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from agentgym.baselines.demonstration.rules import rule_of
 from agentgym.baselines.demonstration.start import prepare
 from agentgym.baselines.examples import env_choice
 from agentgym.baselines.progress import Say, to_stderr
+from agentgym.baselines.untrained import try_to_train, why_untrained
 from agentgym.core.errors import UnknownName
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.store import RunFolder, write_atomic
@@ -83,15 +85,17 @@ def run(experiment: Experiment, folder: Path, say: Say = to_stderr) -> None:
 
 
 def run_cell(experiment: Experiment, setting: EnvSettings, seed: int, folder: Path) -> None:
-    """Run every arm of a cell, in this process."""
+    """Run every arm of a cell, in this process; of one that finds nothing to learn, keep why."""
     import torch
 
     torch.set_num_threads(experiment.threads)
     cell = make_cell(experiment, setting, seed, folder)
     for name in experiment.arms:
-        if not (cell.folder / name / RESULT).exists():
+        place = cell.folder / name
+        if not (place / RESULT).exists():
             began = time.perf_counter(), time.process_time()
-            find_arm(name).train(cell, _prefixed(f"{setting.env}, seed {seed}, {name}: "))
+            train = partial(find_arm(name).train, cell)
+            try_to_train(train, place, _prefixed(f"{setting.env}, seed {seed}, {name}: "))
             _add_time(cell.folder / TIMES, name, *began)
 
 
@@ -146,6 +150,12 @@ def find_arm(name: str) -> Arm:
         if arm.name == name:
             return arm
     raise UnknownArm("arm", name, [arm.name for arm in ARMS])
+
+
+def untrained(experiment: Experiment, folder: Path, env: str, arm: str) -> dict[int, str]:
+    """Return the seeds an arm was not trained with, and why."""
+    reasons = {s: why_untrained(arm_folder(folder, env, s, arm)) for s in experiment.seeds}
+    return {seed: why for seed, why in reasons.items() if why}
 
 
 def held_out(folder: Path, setting: EnvSettings, name: str, seeds: tuple[int, ...]) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from agentgym.agenteval.intervals import Estimate, bounded_mean, paired_difference
 from agentgym.baselines.demonstration.spent import Spent
@@ -33,6 +33,7 @@ class Line(BaseModel):
         episodes: how many were played, over all seeds.
         failed: how many of them broke; they count as not solved.
         spent: what the arm was given; None for a policy that is not trained.
+        untrained: the seeds it could not be trained with, and why; they are in none of the numbers.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,6 +45,7 @@ class Line(BaseModel):
     episodes: int
     failed: int
     spent: Spent | None = None
+    untrained: dict[int, str] = Field(default_factory=dict)
 
 
 class Gap(BaseModel):
@@ -55,6 +57,7 @@ class Gap(BaseModel):
         other: the other.
         difference: success of the one minus success of the other, task by task.
         apart: whether the intervals of the two arms do not overlap, the one being better.
+        seeds: the seeds both were trained with, where those are not all; empty for all.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -64,18 +67,24 @@ class Gap(BaseModel):
     other: str
     difference: Estimate
     apart: bool
+    seeds: tuple[int, ...] = ()
 
 
 def line(
-    env: str, arm: str, seeds: Sequence[Sequence[Episode]], spent: Spent | None = None
+    env: str,
+    arm: str,
+    seeds: Sequence[Sequence[Episode]],
+    spent: Spent | None = None,
+    untrained: Mapping[int, str] | None = None,
 ) -> Line:
     """Return what an arm reached.
 
     Args:
         env: the environment.
         arm: the arm.
-        seeds: the held-out episodes of each seed.
+        seeds: the held-out episodes of each seed it was trained with.
         spent: what the arm was given.
+        untrained: the seeds it could not be trained with, and why.
     """
     values = task_means([episode for episodes in seeds for episode in episodes])
     episodes = [episode for one in seeds for episode in one]
@@ -87,6 +96,7 @@ def line(
         episodes=len(episodes),
         failed=sum(episode.status == "failed" for episode in episodes),
         spent=spent,
+        untrained=dict(untrained or {}),
     )
 
 

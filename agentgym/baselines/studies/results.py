@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from agentgym.baselines.studies.run import LINES
 from agentgym.baselines.studies.settings import StudySettings
 from agentgym.baselines.studies.stages import Stage
 from agentgym.baselines.studies.study import Study
+from agentgym.baselines.untrained import why_untrained
 from agentgym.core import short_name
 from agentgym.rollout.episode import Episode
 
@@ -34,6 +35,7 @@ class Row:
         report: its measures, an environment a row.
         episodes: by environment.
         round: of AgentEvol, where the rounds are told apart; else None.
+        untrained: why the arm could not be trained, or trained further; "" for a policy that is.
     """
 
     arm: str
@@ -41,10 +43,14 @@ class Row:
     report: Report
     episodes: dict[str, list[Episode]]
     round: int | None = None
+    untrained: str = ""
 
 
 def rows(stages: list[Stage], settings: StudySettings, place: Path) -> list[Row]:
-    """Return what the arms of one model reached; an arm that has not been trained has no row.
+    """Return what the arms of one model reached.
+
+    An arm that has not been run has no row; one that could not be trained has a row without numbers
+    that says why.
 
     Args:
         stages: the arms, in order.
@@ -63,7 +69,8 @@ def rows(stages: list[Stage], settings: StudySettings, place: Path) -> list[Row]
 def differences(study: Study, found: list[Row]) -> list[Gap]:
     """Return by how much the arms differ that are published as one better than the other.
 
-    Of an arm whose rounds are told apart, the last stands for it.
+    Of an arm whose rounds are told apart, the last stands for it; one that was not trained to its
+    end is compared with nothing.
     """
     last = {row.arm: row for row in found}
     gaps = []
@@ -77,18 +84,22 @@ def differences(study: Study, found: list[Row]) -> list[Gap]:
 
 
 def _arm(stage: Stage) -> Iterator[Row]:
-    if not (stage.folder / RESULT).exists():
+    arm, envs, why = stage.arm, stage.config.eval.envs, why_untrained(stage.folder)
+    if not why and not (stage.folder / RESULT).exists():
         return
-    envs = stage.config.eval.envs
     rounds = sorted(stage.folder.glob("round-*"), key=lambda path: int(path.name[6:]))
-    if not rounds:
-        yield _row(stage.arm.name, stage.arm.title, _runs(_last(stage.folder), envs))
-        return
-    shown = rounds if stage.arm.rounds else rounds[-1:]
-    for path in shown:
-        number = int(path.name[6:]) if stage.arm.rounds else None
-        title = stage.arm.title + (f", M = {number}" if number is not None else "")
-        yield _row(stage.arm.name, title, _runs(_last(path / "train"), envs), number)
+    ended = [path for path in rounds if (path / "train" / RESULT).exists()]
+    if arm.rounds:
+        for path in ended:
+            number = int(path.name[6:])
+            title = f"{arm.title}, M = {number}"
+            yield _row(arm.name, title, _runs(_last(path / "train"), envs), number)
+    elif not why:
+        last = _last(ended[-1] / "train" if ended else stage.folder)
+        yield _row(arm.name, arm.title, _runs(last, envs))
+    if why:
+        row = _row(arm.name, f"{arm.title} (not trained{' further' if ended else ''})", [])
+        yield replace(row, untrained=why)
 
 
 def _last(folder: Path) -> Path:
@@ -128,6 +139,7 @@ def as_data(found: list[Row], gaps: list[Gap]) -> dict[str, Any]:
                 "arm": row.arm,
                 "title": row.title,
                 "round": row.round,
+                "untrained": row.untrained,
                 "envs": {
                     one.name: {"edition": one.edition}
                     | one.total.model_dump(mode="json", include=set(MEASURED))

@@ -8,6 +8,7 @@ writes.
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from agentgym.baselines.studies.settings import StudySettings
 from agentgym.baselines.studies.stages import Stage, panel, stages
 from agentgym.baselines.studies.start import planned, prepare
 from agentgym.baselines.studies.study import Study
+from agentgym.baselines.untrained import try_to_train
 
 LINES = "lines"
 """The folder of agents that are not trained."""
@@ -64,12 +66,13 @@ def run(
             _line(name, chosen[0].config.eval, place / LINES / name)
 
 
-def _train(stage: Stage, place: Path, say: Say) -> dict[str, Any]:
-    """Train an arm, or go on with it."""
+def _train(stage: Stage, place: Path, say: Say) -> None:
+    """Train an arm, or go on with it; of one that finds nothing to learn, keep why."""
     _share(stage, place)
     if stage.baseline is None:
-        return measure_as_it_is(stage.config, stage.folder, say)
-    return stage.baseline.train(stage.config, stage.folder, say)
+        measure_as_it_is(stage.config, stage.folder, say)
+    else:
+        try_to_train(partial(stage.baseline.train, stage.config), stage.folder, say)
 
 
 def measure_as_it_is(config: RunConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def caption(settings: StudySettings, model: ModelConfig, found: Sequence[Row]) -
 
 
 def details(found: Sequence[Row]) -> str:
-    """Return every number with its interval, an environment a line."""
+    """Return every number with its interval, an environment a line, and why one has none."""
     lines = [
         [
             row.title,
@@ -51,7 +51,8 @@ def details(found: Sequence[Row]) -> str:
         for one in row.report.rows
     ]
     head = ["method", "environment", "success [95%]", "score [95%]", "tasks", "episodes"]
-    return markdown_table(head, lines)
+    reasons = [f"- {row.title}: {row.untrained}" for row in found if row.untrained]
+    return "\n\n".join([markdown_table(head, lines), *(["\n".join(reasons)] if reasons else [])])
 
 
 def gaps_table(study: Study, gaps: Sequence[Gap]) -> str:
