@@ -60,7 +60,7 @@ def estimate(
     stages, notes = stages_of(shape, config, count)
     split = count > 1 and (_sharded(config) if sharded is None else sharded)
     machine = A100 if gpu else CORE
-    parts = [_stage(stage, shape, config, count, split, machine) for stage in stages]
+    parts = [_stage(s, shape, config, count, split, machine).times(s.times) for s in stages]
     notes = tuple(note for note in (said, *notes, *_assumed(machine, count, split)) if note)
     return replace(sum(parts, Estimate(machine=machine.name)), assumed=notes)
 

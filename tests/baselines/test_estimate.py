@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ from hypothesis import strategies as st
 
 pytest.importorskip("yaml")
 
+from agentgym.baselines.adca_options import AdcaOptions
 from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.catalog import BASELINES, Baseline, find_baseline
 from agentgym.baselines.config import RunConfig, resolve
 from agentgym.baselines.costs.memory import Memory
+from agentgym.baselines.costs.work import asked
 from agentgym.baselines.estimate import Estimate, estimate, estimate_lines
 from agentgym.core.errors import InvalidConfig
 
@@ -207,3 +210,61 @@ def test_settings_of_no_trainer_are_refused() -> None:
 def test_where_there_is_no_device_everything_fits() -> None:
     assert Estimate(memory=Memory(weights=1e15)).fits
     assert Estimate(memory=Memory(weights=1e15), capacity=1e9).fits is False
+
+
+@given(
+    rounds=st.integers(1, 5),
+    merge=st.sampled_from(["initial", "previous", "none"]),
+    scope=st.sampled_from(["broad", "limited"]),
+)
+@settings(max_examples=12, deadline=None)
+def test_rounds_cost_what_each_of_them_costs(rounds: int, merge: str, scope: str) -> None:
+    def of(iterations: int) -> Estimate:
+        settings = [f"iterations={iterations}", f"merge={merge}", f"scope={scope}"]
+        return estimate(find_baseline("agentevol").config("paper", settings))
+
+    one, two, many = of(1), of(2), of(rounds)
+    figures = ("learned", "sampled", "read", "episodes", "operations", "sampling_operations",
+               "hours", "training_hours", "device_hours")  # fmt: skip
+    for name in figures:
+        first, later = getattr(one, name), getattr(two, name) - getattr(one, name)
+        assert getattr(many, name) == pytest.approx(first + (rounds - 1) * later), name
+    assert many.memory == (two if rounds > 1 else one).memory
+    assert many.playing == (two if rounds > 1 else one).playing
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides"),
+    [
+        ("agentevol", ["iterations=1000000"]),
+        ("agentevol", ["iterations=1000000", "merge=previous"]),
+        ("adca-grpo", ["samplings=1000000", "adca.prm_steps=null"]),
+        ("grpo", ["samplings=1000000"]),
+    ],
+)
+def test_a_long_run_is_counted_as_quickly_as_a_short_one(name: str, overrides: list[str]) -> None:
+    config = find_baseline(name).config("paper" if name == "adca-grpo" else "tiny", overrides)
+    began = time.process_time()
+    lines = find_baseline(name).plan(config)
+    assert time.process_time() - began < 5
+    assert len(lines) < 40
+
+
+@given(
+    alpha=st.sampled_from([0.0, 0.1]),
+    alpha_min=st.sampled_from([0.0, 0.05]),
+    schedule=st.sampled_from(["constant", "cosine"]),
+    outcome=st.sampled_from(["last_step", "only_prm"]),
+    total=st.integers(1, 12),
+    stop=st.none() | st.integers(0, 15),
+    samplings=st.integers(0, 20),
+)
+def test_a_judge_is_asked_in_the_samplings_in_which_it_is_heard(
+    alpha: float, alpha_min: float, schedule: Any, outcome: Any, total: int, stop: int | None,
+    samplings: int,
+) -> None:  # fmt: skip
+    options = AdcaOptions(
+        alpha=alpha, alpha_min=alpha_min, alpha_schedule=schedule, outcome=outcome,
+        total_steps=total, prm_steps=stop,
+    )  # fmt: skip
+    assert asked(options, samplings) == sum(options.used(step) for step in range(samplings))

@@ -81,6 +81,7 @@ class Stage:
         played: what is played in it.
         engine: part of the GPU that vLLM has.
         calls: calls of a judge.
+        times: how often the stage is gone through, one time after the other.
     """
 
     name: str
@@ -92,3 +93,4 @@ class Stage:
     played: tuple[Played, ...] = ()
     engine: float = 0.0
     calls: float = 0.0
+    times: int = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from agentgym.baselines.costs.machines import CORE
@@ -110,6 +110,22 @@ class Estimate:
             training_hours=self.training_hours + other.training_hours,
             device_hours=self.device_hours + other.device_hours,
             assumed=tuple(dict.fromkeys((*self.assumed, *other.assumed))),
+        )
+
+    def times(self, count: int) -> Estimate:
+        """Return the cost of the same so many times, one after the other."""
+        return replace(
+            self,
+            learned=self.learned * count,
+            sampled=self.sampled * count,
+            read=self.read * count,
+            episodes=self.episodes * count,
+            calls=self.calls * count,
+            operations=self.operations * count,
+            sampling_operations=self.sampling_operations * count,
+            hours=self.hours * count,
+            training_hours=self.training_hours * count,
+            device_hours=self.device_hours * count,
         )
 
     def __radd__(self, other: Literal[0] | Estimate) -> Estimate:

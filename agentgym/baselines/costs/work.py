@@ -7,12 +7,14 @@ and `episodes`; what had to be assumed is said in its notes.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentgym.baselines.adca_grpo import AdcaGRPOConfig
+from agentgym.baselines.adca_options import AdcaOptions
 from agentgym.baselines.bc import BCConfig, CloningConfig
 from agentgym.baselines.config import SCRATCH, EnvTasks, OptimConfig, RunConfig, SamplingConfig
 from agentgym.baselines.costs.episodes import (
@@ -232,16 +234,19 @@ class Counter:
         stages = []
         if config.policy is None:
             stages.append(self.learning("round 0", initial + chat, config.cloning))
-        previous = initial
-        for m in range(1, config.iterations + 1):
-            scope = initial.count if config.scope == "limited" else None
-            played = self.explored(config.explore, scope=scope)
-            stages.append(Stage(f"exploration {m}", played=(played,)))
-            kept = self._kept(played, config)
-            merged = {"initial": initial, "previous": previous, "none": Rows()}[config.merge]
-            rows = kept + merged + chat
-            stages.append(self.learning(f"round {m}", rows, config.optim))
-            previous = kept
+        scope = initial.count if config.scope == "limited" else None
+        played = self.explored(config.explore, scope=scope)
+        kept = self._kept(played, config)
+        # The first round's previous one is the initial data; all others are alike.
+        for name, times, previous in (
+            ("round 1", 1, initial),
+            ("later rounds", config.iterations - 1, kept),
+        ):
+            if times:
+                merged = {"initial": initial, "previous": previous, "none": Rows()}[config.merge]
+                learning = self.learning(name, kept + merged + chat, config.optim)
+                stages.append(Stage(f"exploration, {name}", played=(played,), times=times))
+                stages.append(replace(learning, times=times))
         return stages
 
     def _kept(self, played: Played, config: AgentEvolConfig) -> Rows:
@@ -326,8 +331,25 @@ class Counter:
     def _calls(self, config: GRPOConfig, samplings: int) -> float:
         if not isinstance(config, AdcaGRPOConfig) or config.attribution.method != "llm":
             return 0.0
-        asked = sum(config.adca.used(sampling) for sampling in range(samplings))
-        return float(asked * config.episodes)
+        return float(asked(config.adca, samplings) * config.episodes)
+
+
+def asked(options: AdcaOptions, samplings: int) -> int:
+    """Return in how many of the first samplings what attribution says is used.
+
+    The weight of a credit goes from one value to another and never back, so its use changes once.
+
+    >>> [asked(AdcaOptions(alpha_schedule="cosine", prm_steps=p), 400) for p in (None, 30)]
+    [100, 30]
+    """
+    steps = samplings if options.prm_steps is None else min(samplings, options.prm_steps)
+    if not steps:
+        return 0
+    first, last = options.used(0), options.used(steps - 1)
+    if first == last:
+        return steps if last else 0
+    turn = bisect_left(range(steps), True, key=lambda step: options.used(step) == last)
+    return steps - turn if last else turn
 
 
 def replace_data(data: DataConfig, **changes: object) -> DataConfig:
