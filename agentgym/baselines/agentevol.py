@@ -34,21 +34,20 @@ from agentgym.baselines.examples import (
     NothingToLearn,
     chat_file,
     demonstrations,
-    env_choice,
     example_of,
 )
 from agentgym.baselines.explore import ExploreConfig, describe_agent, explore
 from agentgym.baselines.plan import plan_data, plan_exploration, plan_learning
 from agentgym.baselines.progress import Say, to_stderr
 from agentgym.baselines.rounds import rounds_table
+from agentgym.baselines.scope import Part, limited, thresholds
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.plan import derive_seed
 from agentgym.rollout.store import write_atomic
 from agentgym.trajectories.dataset import TrajectoryDataset
-from agentgym.trajectories.published import PublishedItem
 from agentgym.trajectories.store import write
 
-KEPT = "kept.jsonl"
+KEPT, EXPLORED = "kept.jsonl", "explore"
 
 
 class AgentEvolConfig(CloningConfig):
@@ -66,8 +65,8 @@ class AgentEvolConfig(CloningConfig):
             (the demonstrations in the first), or "none".
         start: where learning begins each time: at the "base" model BC began with, at the policy
             "bc" gave, or "continue" from the previous round's.
-        scope: "broad" explores everything in `explore.envs`; "limited" the tasks of the
-            demonstrations alone.
+        scope: "broad" explores everything in `explore.envs`; "limited" of each entry the tasks that
+            are demonstrated, all of them whatever its `tasks`.
         policy: a policy BC gave before (a model folder), in place of a first round of BC.
     """
 
@@ -134,6 +133,10 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
     first = [example_of(source) for source in initial]
     base = base_model(config, [*first, *chat], folder)
 
+    parts = limited(config.explore, initial) if config.scope == "limited" else []
+    if parts:
+        say(f"of {len(initial)} demonstrations {sum(p.count for p in parts)} tasks are explored")
+
     rows: list[dict[str, Any]] = []
     if config.policy is None:
         say("round 0: behavioural cloning")
@@ -149,14 +152,8 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
     for m in range(1, config.iterations + 1):
         place = folder / f"round-{m}"
         say(f"round {m}: {describe_agent(config.explore)} explores")
-        episodes = explore(
-            config.explore,
-            policy,
-            place / "explore",
-            say,
-            seed=derive_seed(config.seed, "explore", m),
-            model=config.model,
-            only=_task_ids(initial) if config.scope == "limited" else None,
+        episodes = _explore(
+            config, parts, policy, place, say, derive_seed(config.seed, "explore", m)
         )
         kept = weigh(episodes, config)
         explored = [example_of(k.episode, k.weight) for k in kept]
@@ -188,9 +185,9 @@ def weigh(episodes: Sequence[Episode], config: AgentEvolConfig) -> list[Weighted
 
     Broken episodes (a call failed) are never learned from, whatever the reward.
     """
-    thresholds = {env_choice(t).env_id: t.threshold for t in config.explore.envs}
+    threshold = thresholds(config.explore.envs, every=config.scope == "limited")
     sound = [episode for episode in episodes if episode.status != "failed"]
-    weighted = [Weighted(e, reward(e, config.reward, thresholds.get(e.env_id))) for e in sound]
+    weighted = [Weighted(e, reward(e, config.reward, threshold(e))) for e in sound]
     weighted = [w for w in weighted if w.weight > 0]
     return best(weighted) if config.keep == "best" else weighted
 
@@ -262,15 +259,24 @@ def _rank(episode: Episode) -> tuple[float, int, int]:
     return -episode.score, episode.rounds, episode.attempt
 
 
-def _task_ids(initial: Sequence[Episode | PublishedItem]) -> dict[str, list[str]]:
-    """Return the tasks of the demonstrations by environment."""
-    ids: dict[str, dict[str, None]] = {}
-    for source in initial:
-        if isinstance(source, Episode):
-            ids.setdefault(source.env_id, {})[source.task_id] = None
-        elif source.id.env is not None and source.id.index is not None:
-            ids.setdefault(source.id.env.env_id, {})[source.id.task_id] = None
-    return {env_id: list(found) for env_id, found in ids.items()}
+def _explore(
+    config: AgentEvolConfig,
+    parts: Sequence[Part],
+    policy: Path | str,
+    place: Path,
+    say: Say,
+    seed: int,
+) -> list[Episode]:
+    """Explore everything, or a limited scope: mostly one part, else `explore-2` is beside it."""
+    if not parts:
+        return explore(config.explore, policy, place / EXPLORED, say, seed=seed, model=config.model)
+    episodes: list[Episode] = []
+    for number, part in enumerate(parts, 1):
+        folder = place / (EXPLORED if number == 1 else f"{EXPLORED}-{number}")
+        episodes += explore(
+            part.config, policy, folder, say, seed=seed, model=config.model, only=part.only
+        )
+    return episodes
 
 
 def _row(
