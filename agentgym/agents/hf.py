@@ -65,6 +65,9 @@ class HFAgent(ChatAgent):
         template_options: further variables for the chat template.
         name: what to call the agent in tables.
 
+    Attributes:
+        written: tokens written so far, those of replies that are not done yet among them.
+
     Raises:
         MissingExtra: if torch or transformers is not installed.
         InvalidConfig: if the model has no chat template.
@@ -135,6 +138,7 @@ class HFAgent(ChatAgent):
         self._ends = end_tokens(model, tokenizer)
         self._plain = not keeps_all(model)
         self._store = Store(0 if self._plain else cache_tokens)
+        self.written = 0
         self._lock = threading.Lock()
         self._released: set[str] = set()
         self._batcher: Batcher[Ask, Reply] = Batcher(
@@ -229,7 +233,14 @@ class HFAgent(ChatAgent):
         ]
         keep = self._store.limit > 0
         try:
-            written = generate(self.model, requests, self.sampling, keep=keep, plain=self._plain)
+            written = generate(
+                self.model,
+                requests,
+                self.sampling,
+                keep=keep,
+                plain=self._plain,
+                on_tokens=self._wrote,
+            )
         except torch.OutOfMemoryError as error:
             raise ModelError(
                 f"{self.name} ran out of memory on {len(asks)} conversations: lower max_batch, "
@@ -243,6 +254,9 @@ class HFAgent(ChatAgent):
                     self._store.put(ask.episode, one.kept)
             self._released.clear()
         return [self._reply(ask, one) for ask, one in zip(asks, written, strict=True)]
+
+    def _wrote(self, tokens: int) -> None:
+        self.written += tokens  # batches are written one at a time
 
     def _stopped(self, tokens: Sequence[int]) -> bool:
         text = self.tokenizer.decode(list(tokens), skip_special_tokens=True)

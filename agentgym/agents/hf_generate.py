@@ -76,7 +76,13 @@ class Written:
 
 
 def generate(
-    model: Any, requests: Sequence[Request], sampling: Sampling, *, keep: bool, plain: bool = False
+    model: Any,
+    requests: Sequence[Request],
+    sampling: Sampling,
+    *,
+    keep: bool,
+    plain: bool = False,
+    on_tokens: Callable[[int], None] | None = None,
 ) -> list[Written]:
     """Continue each prompt.
 
@@ -86,23 +92,32 @@ def generate(
         sampling: how to draw.
         keep: whether to return keys and values.
         plain: for models whose cache is not one key and value a token; see `Batch`.
+        on_tokens: called with how many tokens have just been written, once for each of a reply.
     """
     with torch.inference_mode():
-        return _generate(model, requests, sampling, keep, plain)
+        return _generate(model, requests, sampling, keep, plain, on_tokens)
 
 
 def _generate(
-    model: Any, requests: Sequence[Request], sampling: Sampling, keep: bool, plain: bool
+    model: Any,
+    requests: Sequence[Request],
+    sampling: Sampling,
+    keep: bool,
+    plain: bool,
+    on_tokens: Callable[[int], None] | None,
 ) -> list[Written]:
     written = [Written(reused=len(r.kept) if r.kept is not None else 0) for r in requests]
     generators = [torch.Generator().manual_seed(r.seed % 2**63) for r in requests]
     batch, logits = _read(model, requests, written, plain)
     rows = list(range(len(requests)))  # the batch's row i writes requests[rows[i]]
+    writing = rows
     while True:
         tokens, logprobs = draw(logits, sampling, [generators[r] for r in rows])
         for row, token, logprob in zip(rows, tokens, logprobs, strict=True):
             if not written[row].finish:
                 _append(written[row], requests[row], token, logprob)
+        if on_tokens is not None:
+            on_tokens(len(writing))
         writing = [i for i, row in enumerate(rows) if not written[row].finish]
         if len(writing) <= LEAVE * len(rows):
             if keep:

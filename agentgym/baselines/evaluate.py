@@ -57,7 +57,7 @@ def evaluate_agent(
             run=folder / _slug(tasks.env),
             concurrency=config.sampling.concurrency,
             executor=config.sampling.executor,
-            on_event=EpisodeLines(journal.say, f"evaluating at step {step}"),
+            on_event=EpisodeLines(journal.say, f"evaluating at step {step}", agent),
         )
         row = result.report.rows[0]
         success = row.total.success

@@ -158,7 +158,7 @@ def _play(
                 concurrency=sampling.concurrency,
                 executor=sampling.executor,
                 limits=Limits(failures=config.failures),
-                on_event=EpisodeLines(say, "exploring"),
+                on_event=EpisodeLines(say, "exploring", agent),
             )
         finally:
             agent.close()

@@ -156,7 +156,9 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
                 seed=config.seed,
                 too_long=config.length.too_long,
                 failures=config.failures,
-                on_event=EpisodeLines(self.journal.say, f"playing at step {self._global_step}"),
+                on_event=EpisodeLines(
+                    self.journal.say, f"playing at step {self._global_step}", self.engine
+                ),
             )
         self.left_out += samples.left_out
         self.journal.say(f"step {self._global_step}: {samples}")

@@ -7,6 +7,8 @@ and plots are made from; a run that is taken up from a checkpoint continues it f
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import math
 import sys
@@ -16,15 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from agentgym.core.extras import require
-from agentgym.rollout.events import EpisodeFinished, Event, RunStarted
+from agentgym.rollout.events import EpisodeFinished, Event, RunStarted, RunStopped, StepTaken
 from agentgym.rollout.store import cut_torn_line, write_atomic
 
 Say = Callable[[str], None]
 """Takes one line of progress."""
 
 CURVE = "curve.jsonl"
-EVERY = 10.0
-"""Seconds between two lines about episodes."""
+EVERY, LATE, SELDOM = 10.0, 60.0, 600.0
+"""Seconds between two lines about episodes: while some end, while none does, while nothing does."""
+BEAT = 1.0
+"""Seconds between two looks at whether it is time for a line."""
 
 
 def to_stderr(line: str) -> None:
@@ -140,29 +144,89 @@ class Pace:
 
 
 class EpisodeLines:
-    """Listens to a rollout and says a line now and then."""
+    """Listens to a rollout and says a line now and then, also before the first episode has ended.
 
-    def __init__(self, say: Say, what: str) -> None:
-        self._say, self._what = say, what
-        self._total = self._done = self._solved = 0
-        self._last = time.monotonic()
+    A slow model may write for minutes until a reply is done, so the line counts what there is: the
+    episodes, the rounds, the tokens as they are written. It comes `EVERY` seconds at first and
+    while episodes end, and ever more seldom while nothing does.
+
+    Args:
+        say: takes the lines.
+        what: what is played for ("exploring").
+        agent: who plays; where it counts tokens as it writes them (`written`), so do the lines.
+    """
+
+    def __init__(self, say: Say, what: str, agent: object = None) -> None:
+        self._say, self._what, self._agent = say, what, agent
+        self._total = self._done = self._solved = self._rounds = self._told = 0
+        self._replied = self._before = 0
+        self._began = self._last = time.monotonic()
+        self._wait = EVERY
+        self._said: tuple[int, ...] = (0, 0, 0)
+        self._beat: asyncio.Task[None] | None = None
 
     def __call__(self, event: Event) -> None:
         """Take note of an event."""
         if isinstance(event, RunStarted):
-            self._total = event.total
-            self._done = len(event.recalled)
-            self._solved = sum(episode.success for episode in event.recalled)
+            self._begin(event)
+        elif isinstance(event, StepTaken):
+            self._rounds += 1
+            self._replied += event.step.usage.output_tokens if event.step.usage else 0
         elif isinstance(event, EpisodeFinished):
             self._done += 1
             self._solved += event.episode.success
-            now = time.monotonic()
-            if now - self._last >= EVERY:
-                self._last = now
-                share = 100 * self._solved / self._done
-                self._say(
-                    f"{self._what}: {self._done}/{self._total} episodes · {share:.0f}% solved"
-                )
+            self.tick(time.monotonic())
+        if self._beat is not None and (isinstance(event, RunStopped) or self._done == self._total):
+            self._beat.cancel()
+            self._beat = None
+
+    def tick(self, now: float) -> None:
+        """Say a line if it is time for one.
+
+        Args:
+            now: seconds, of the monotonic clock.
+        """
+        if now - self._last < (EVERY if self._done > self._told else self._wait):
+            return
+        self._say(self._line(now))
+        state = self._done, self._rounds, self._tokens()
+        idle = state == self._said
+        # Each wait without an episode is longer; the longest is one with nothing at all to say.
+        longest = SELDOM if idle else LATE
+        self._wait = EVERY if self._done > self._told else min(1.5 * self._wait, longest)
+        self._last, self._told, self._said = now, self._done, state
+
+    def _begin(self, event: RunStarted) -> None:
+        self._total = event.total
+        self._done = self._told = len(event.recalled)
+        self._solved = sum(episode.success for episode in event.recalled)
+        self._before = getattr(self._agent, "written", 0)
+        self._began = self._last = time.monotonic()
+        self._said = (self._done, 0, 0)
+        with contextlib.suppress(RuntimeError):  # events that come from no running loop
+            self._beat = asyncio.get_running_loop().create_task(self._keep_time())
+
+    async def _keep_time(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT)
+            self.tick(time.monotonic())
+
+    def _tokens(self) -> int:
+        """Return the tokens written so far; of an agent that does not count, those of replies."""
+        return max(int(getattr(self._agent, "written", 0)) - self._before, self._replied)
+
+    def _line(self, now: float) -> str:
+        tokens, seconds = self._tokens(), now - self._began
+        solved = f"{100 * self._solved / self._done:.0f}% solved" if self._done else ""
+        written = f"{tokens:,} tokens, {tokens / max(seconds, 1e-9):.0f} a second" if tokens else ""
+        parts = [
+            f"{self._what}: {self._done}/{self._total} episodes",
+            solved,
+            f"{self._rounds:,} rounds" if self._rounds else "",
+            written,
+            f"{seconds:.0f} s",
+        ]
+        return " · ".join(part for part in parts if part)
 
 
 def _short(value: float) -> str:
