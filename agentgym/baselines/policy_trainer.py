@@ -7,6 +7,10 @@ texts and has a place for every episode, where here tokens arrive with their log
 broken episodes leave gaps. `_compute_loss` puts the formulas of `losses` together, since dual clip,
 k3 against an adapter switched off and four aggregations exact over accumulated steps are not all
 to be had there.
+
+Several processes play their own groups and then share what was played, tokens and all: tens of
+megabytes a sampling. Credit, figures and the spreading of episodes over steps are then worked out
+by all from the whole, so that they are those of one process, and each takes its part of every step.
 """
 
 from __future__ import annotations
@@ -20,12 +24,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from accelerate.utils import gather_object
 from datasets import Dataset
 from torch import Tensor
 from trl import GRPOConfig as TRLConfig
 from trl import GRPOTrainer
-from trl.models import prepare_deepspeed, prepare_fsdp
 from trl.trainer.utils import add_fused_lm_head
 
 from agentgym.baselines.batches import Batch, TokenRow, collate, token_row
@@ -40,8 +42,18 @@ from agentgym.baselines.engines import (
 from agentgym.baselines.grpo import Credit, GRPOConfig, total_steps, updates
 from agentgym.baselines.losses import k3_kl, policy_loss, policy_objective
 from agentgym.baselines.model import Policy, calm
+from agentgym.baselines.processes import team
 from agentgym.baselines.progress import EpisodeLines, Journal
-from agentgym.baselines.sampling import Group, Samples, context_of, make_groups, sample_groups
+from agentgym.baselines.sampling import (
+    Group,
+    Samples,
+    context_of,
+    make_groups,
+    sample_groups,
+    to_share,
+    whole,
+)
+from agentgym.baselines.sharding import check_sharding, send_weights, spread
 from agentgym.baselines.training import arguments
 from agentgym.core.errors import InvalidConfig
 from agentgym.core.extras import require
@@ -82,6 +94,8 @@ def make_trainer(
         shuffle_dataset=False,  # the groups are in their order already
         **vllm,
     )
+    if engine.kind != "hf":
+        check_sharding(settings)
     with calm():
         return PolicyTrainer(policy, credit, config, groups, journal, settings)
 
@@ -99,8 +113,8 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
 
     Attributes:
         engine: where the policy samples from.
-        left_out: episodes that could not be learned from, by reason.
-        samples: what was played last.
+        left_out: episodes of all processes that could not be learned from, by reason.
+        samples: what was played last, by all processes.
     """
 
     loss_is_scaled_for_ga = True
@@ -119,6 +133,7 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         self.groups = {group.number: group for group in groups}
         self.left_out: Counter[str] = Counter()
         self.samples = Samples([])
+        self._team = team()
         self._reference = self._frozen(policy, config)
         super().__init__(
             model=policy.model,
@@ -129,7 +144,7 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         )
         if self._reference is not None:
             add_fused_lm_head(self._reference, temperature=config.sampling.temperature)
-            self._reference = self._spread(self._reference)
+            self._reference = spread(self._reference, self)
         self._micro: list[Batch] = []
         self.engine = self._make_engine()
 
@@ -142,13 +157,13 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         return part
 
     def _play(self, numbers: Sequence[int]) -> list[Batch]:
-        """Play groups and return what was played in parts, one a forward pass."""
+        """Play groups and return this process's part of what was played, in forward passes."""
         config = self.config
         counts = Counter(numbers)
         if any(count != config.group_size for count in counts.values()):
             raise InvalidConfig(f"a process has parts of groups alone: {dict(counts)}")
         with self._sampling():
-            self.samples = samples = sample_groups(
+            played = sample_groups(
                 [self.groups[n] for n in counts],
                 config.group_size,
                 self.engine,
@@ -160,6 +175,9 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
                     self.journal.say, f"playing at step {self._global_step}", self.engine
                 ),
             )
+        if self._team.size > 1:
+            played = whole(self._team.share(to_share(played)))
+        self.samples = samples = played
         self.left_out += samples.left_out
         self.journal.say(f"step {self._global_step}: {samples}")
         advantages, figures = self.credit.assign(samples, self._samplings)
@@ -168,22 +186,27 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         return self._parts(rows)
 
     def _parts(self, rows: Sequence[TokenRow]) -> list[Batch]:
-        """Spread rows at random over steps and forward passes, and give each what is fixed."""
+        """Spread rows at random over steps and forward passes, and give each what is fixed.
+
+        Args:
+            rows: those of all processes.
+
+        Returns:
+            This process's passes; of a step all have the same number, of rows about as long.
+        """
         rng = np.random.default_rng([self.config.seed, self._global_step])
         order = [rows[i] for i in rng.permutation(len(rows))]
         passes = self.args.gradient_accumulation_steps
         count = self.args.steps_per_generation
+        rank, size = self._team.rank, self._team.size
         batches: list[Batch] = []
         for chosen in np.array_split(np.arange(len(order)), count // passes):
             step = sorted((order[i] for i in chosen), key=lambda row: len(row.ids))
-            totals = torch.tensor(
-                [sum(sum(row.own) for row in step), len(step)], device=self.accelerator.device
-            )
-            tokens, sequences = self.accelerator.gather(totals[None]).sum(0).tolist()
-            for part in np.array_split(np.arange(len(step)), passes):
+            share = (sum(sum(row.own) for row in step), len(step))
+            for part in np.array_split(np.arange(len(step)), passes * size)[rank::size]:
                 batch = collate([step[i] for i in part], self.policy.tokenizer.pad_token_id)
                 batch = {key: value.to(self.accelerator.device) for key, value in batch.items()}
-                batches.append({**batch, "rows": len(part), "share": (tokens, sequences)})
+                batches.append({**batch, "rows": len(part), "share": share})
         with torch.no_grad():
             for batch in batches:
                 if self.config.kl_coef:
@@ -192,7 +215,7 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
                 if self.config.old == "recomputed":
                     fresh = self.log_probs(self.model, batch)[0]
                     apart = (fresh - batch["old"]).abs()[batch["own"]]
-                    self._note({"old_difference": float(apart.mean()) if len(apart) else 0.0})
+                    self._note({"old_difference": self._ratio(float(apart.sum()), len(apart))})
                     batch["old"] = fresh
         return batches
 
@@ -237,8 +260,9 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         }
         if kl is not None:
             figures["kl"] = float(_mean(kl.detach(), own)) * share
-        for name, value in figures.items():
-            self._metrics["train"][name].append(value)
+        values = torch.tensor(list(figures.values()), device=own.device)
+        everyone = self.accelerator.reduce(values, "mean").tolist()
+        self._note(dict(zip(figures, everyone, strict=True)))
         return loss * weight
 
     def log_probs(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -284,25 +308,29 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         return self._global_step // updates(self.config)
 
     def _note(self, figures: dict[str, float]) -> None:
-        """Keep figures for the curve: their means over all processes that have them."""
-        everyone: list[dict[str, float]] = gather_object([figures])
-        for name in dict.fromkeys(name for one in everyone for name in one):
-            values = [one[name] for one in everyone if name in one]
-            self._metrics["train"][name].append(sum(values) / len(values))
+        """Keep figures for the curve, the same in all processes."""
+        for name, value in figures.items():
+            self._metrics["train"][name].append(value)
+
+    def _ratio(self, part: float, count: float) -> float:
+        """Return a ratio over all processes, 0 where there is nothing to count."""
+        parts, counts = zip(*self._team.share((part, count)), strict=True)
+        return float(sum(parts) / (sum(counts) or 1))
 
     def _continuity(self) -> dict[str, float]:
         """Return how many turns a chat template would have written with other tokens."""
         talks = self.engine.continuations
-        share = talks.rewritten / talks.turns if talks.turns else 0.0
+        share = self._ratio(talks.rewritten, talks.turns)
         talks.turns = talks.rewritten = 0
         return {"rewritten_turns": share}
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Add what follows from several figures, and log."""
         kept = self._metrics["train"]
-        if kept["step_time"] and kept["environment_seconds"]:
-            played = sum(kept["environment_seconds"])
-            logs["environment_share"] = played / max(sum(kept["step_time"]), 1e-9)
+        clocks = ("environment_seconds", "attribution_environment_seconds")
+        played = [seconds for name in clocks for seconds in kept.get(name, ())]
+        if played and (taken := sum(kept.get("step_time", ()))):
+            logs["environment_share"] = sum(played) / taken
         super().log(logs, start_time)
 
     @contextmanager
@@ -312,7 +340,7 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         if isinstance(self.engine, HFEngine):
             self.engine.forget()
         else:
-            self.vllm_generation.sync_weights()
+            send_weights(self)
         model.eval()
         try:
             yield
@@ -356,14 +384,6 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         if not config.kl_coef or hasattr(policy.model, "disable_adapter"):
             return None
         return copy.deepcopy(policy.model).eval().requires_grad_(False)
-
-    def _spread(self, model: Any) -> Any:
-        """Return a model that is not trained as the trained one is placed, whole or in parts."""
-        if self.is_deepspeed_enabled:
-            return prepare_deepspeed(model, self.accelerator)
-        if self.is_fsdp_enabled:
-            return prepare_fsdp(model, self.accelerator)
-        return self.accelerator.prepare_model(model, evaluation_mode=True)
 
     @contextmanager
     def _as_reference(self) -> Iterator[Any]:

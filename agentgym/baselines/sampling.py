@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,9 +99,9 @@ class Samples:
     Attributes:
         trajectories: the episodes that can be learned from.
         left_out: the others, counted by reason.
-        seconds: how long playing took.
+        seconds: how long playing took; of several processes, the one that took longest.
         waited: seconds of it in which the model was not at work: the environments, and what it
-            takes to write and read conversations.
+            takes to write and read conversations; of several processes, their mean.
         written: tokens sampled, those of episodes that were left out included.
     """
 
@@ -248,6 +248,28 @@ def sample_groups(
         else:
             samples.trajectories.append(trajectory_of(episode, by_key[episode.key]))
     return without_lonely(samples)
+
+
+def whole(parts: Sequence[Samples]) -> Samples:
+    """Return what several processes played as one sampling."""
+    return Samples(
+        [t for part in parts for t in part.trajectories],
+        sum((part.left_out for part in parts), Counter()),
+        max(part.seconds for part in parts),
+        sum(part.waited for part in parts) / len(parts),
+        sum(part.written for part in parts),
+    )
+
+
+def to_share(samples: Samples) -> Samples:
+    """Return a sampling without what its trajectories hold a second time: the tokens by round."""
+    return replace(samples, trajectories=[_once(t) for t in samples.trajectories])
+
+
+def _once(trajectory: Trajectory) -> Trajectory:
+    episode = trajectory.episode
+    steps = tuple(step.model_copy(update={"sampled": None}) for step in episode.steps)
+    return replace(trajectory, episode=episode.model_copy(update={"steps": steps}))
 
 
 def trajectory_of(episode: Episode, group: Group) -> Trajectory:
