@@ -7,7 +7,9 @@ for the round's tokens alike (AgentEvolver's attribution-driven credit assignmen
 section 5; `advantage.adca_advantages` has all its forms). Credits come from an attributor
 (`attribution`): a judging model, its record, or the environment itself, set back and played on.
 Everything else is GRPO (`grpo`). From `prm_steps` on, and for what `skip` leaves out, nobody is
-asked: no call is made whose answer is not used.
+asked: no call is made whose answer is not used. Of several processes the main one asks a judge for
+all, so that its budget is spent once; what attributors play is divided (`attribution.ask`). All of
+them count the whole.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from agentgym.baselines.attribution import (
 from agentgym.baselines.grpo import Floats, GRPOConfig, improve, outcomes
 from agentgym.baselines.grpo import check as check_grpo
 from agentgym.baselines.grpo import plan as plan_grpo
+from agentgym.baselines.processes import team
 from agentgym.baselines.progress import Say, to_stderr
 from agentgym.baselines.sampling import Samples
 from agentgym.core.errors import InvalidConfig
@@ -58,7 +61,7 @@ class CompositeCredit:
         reward: what the outcome is, "score" or "success".
 
     Attributes:
-        report: what attribution has done so far.
+        report: what attribution has done so far, in all processes.
     """
 
     def __init__(self, attributor: Attributor, options: AdcaOptions, reward: str = "score") -> None:
@@ -79,6 +82,7 @@ class CompositeCredit:
             self.options,
             step,
             outcomes=returns,
+            team=team(),
         )
         self.report += assigned.report
         composite = adca_advantages(
@@ -90,7 +94,11 @@ class CompositeCredit:
             step,
         )
         figures = adca_metrics(composite, groups, returns, assigned.credits, self.options, step)
-        return list(composite.advantages), {**figures, **assigned.report.metrics()}
+        clocks = {
+            "attribution_seconds": assigned.seconds,
+            "attribution_environment_seconds": assigned.environment_seconds,
+        }
+        return list(composite.advantages), {**figures, **assigned.report.metrics(), **clocks}
 
     def summary(self) -> dict[str, Any]:
         """Return what attribution did; see `Credit.summary`."""

@@ -357,7 +357,8 @@ def test_what_was_asked_in_vain_is_counted_again_and_not_asked(tmp_path: Path) -
     assert redone.report.spent == lost.report.spent
     assert redone.report.failures == {"budget": 2}
     assert [a.cached for a in redone.attributions] == [False, False, False, True, True]
-    assert again.state() == first.state() | {"hits": 2, "size": place.stat().st_size}
+    # The two failures are on record twice: a cache tries again, and the budget is still spent.
+    assert again.state() == first.state() | {"hits": 2, "added": 6}
     again.close()
 
 

@@ -7,7 +7,6 @@ answers after it has stopped using them.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -19,10 +18,11 @@ from agentgym.baselines.advantage import (
     InvalidBatch,
     grpo_advantages,
 )
+from agentgym.baselines.attribution.ask import Answers, ask, ask_alone
 from agentgym.baselines.attribution.base import Attribution, Attributor
 from agentgym.baselines.attribution.report import AttributionReport
+from agentgym.baselines.processes import Team
 from agentgym.core import TextEnv
-from agentgym.rollout.engine import run_sync
 from agentgym.rollout.episode import Episode
 
 
@@ -33,10 +33,14 @@ class AssignedCredit:
     Attributes:
         attributions: one an episode.
         report: their counts.
+        seconds: how long asking took.
+        environment_seconds: seconds of it spent in environments; of several processes, their mean.
     """
 
     attributions: tuple[Attribution, ...]
     report: AttributionReport
+    seconds: float = 0.0
+    environment_seconds: float = 0.0
 
     @property
     def credits(self) -> list[tuple[float, ...] | None]:
@@ -52,21 +56,7 @@ def assign_credit(
     global_step: int = 0,
     outcomes: Sequence[float] | None = None,
     env: TextEnv | None = None,
-) -> AssignedCredit:
-    """Return the credits of a batch; see `assign_credit_async`."""
-    return run_sync(
-        assign_credit_async(episodes, groups, attributor, options, global_step, outcomes, env)
-    )
-
-
-async def assign_credit_async(
-    episodes: Sequence[Episode],
-    groups: Sequence[Hashable],
-    attributor: Attributor,
-    options: AdcaOptions | None = None,
-    global_step: int = 0,
-    outcomes: Sequence[float] | None = None,
-    env: TextEnv | None = None,
+    team: Team | None = None,
 ) -> AssignedCredit:
     """Return the credits of a batch.
 
@@ -82,30 +72,62 @@ async def assign_credit_async(
         global_step: the training step, from 0.
         outcomes: R of each episode, by which `skip` decides; default its score.
         env: an environment to play in, for attributors that play (see `Attributor.attribute`).
+        team: the processes that all attribute this batch together; default this one alone.
 
     Raises:
         InvalidBatch: if there is not one group id and one outcome an episode.
         AttributionStopped: if the attributor gives up; what it had finished is in its cache.
     """
     options = options or AdcaOptions()
+    known = _unasked(episodes, groups, options, global_step, outcomes)
+    asked = [i for i in range(len(episodes)) if i not in known]
+    answers = ask([episodes[i] for i in asked], attributor, env, team or Team())
+    return _assigned(known, asked, answers)
+
+
+async def assign_credit_async(
+    episodes: Sequence[Episode],
+    groups: Sequence[Hashable],
+    attributor: Attributor,
+    options: AdcaOptions | None = None,
+    global_step: int = 0,
+    outcomes: Sequence[float] | None = None,
+    env: TextEnv | None = None,
+) -> AssignedCredit:
+    """Return the credits of a batch, attributed by this process alone; see `assign_credit`."""
+    options = options or AdcaOptions()
+    known = _unasked(episodes, groups, options, global_step, outcomes)
+    asked = [i for i in range(len(episodes)) if i not in known]
+    answers = await ask_alone([episodes[i] for i in asked], attributor, env)
+    return _assigned(known, asked, answers)
+
+
+def _unasked(
+    episodes: Sequence[Episode],
+    groups: Sequence[Hashable],
+    options: AdcaOptions,
+    global_step: int,
+    outcomes: Sequence[float] | None,
+) -> dict[int, Attribution]:
+    """Return the attributions of the episodes nobody is asked about, by index."""
     if len(groups) != len(episodes):
         raise InvalidBatch(f"there are {len(episodes)} episodes and {len(groups)} group ids")
     returns = [e.score for e in episodes] if outcomes is None else list(outcomes)
     advantages = grpo_advantages(groups, returns)
     if options.used(global_step):
-        known = _skip(episodes, returns, advantages, options)
-    else:
-        ended = not options.active(global_step)
-        why = f"attribution ended at step {options.prm_steps}" if ended else "alpha is 0"
-        known = {i: _skipped(e, None, why) for i, e in enumerate(episodes)}
-    asked = [i for i in range(len(episodes)) if i not in known]
-    try:
-        answers = await _ask(attributor, [episodes[i] for i in asked], env)
-    finally:
-        await attributor.aclose()
-    known |= dict(zip(asked, answers, strict=True))
-    attributions = tuple(known[i] for i in range(len(episodes)))
-    return AssignedCredit(attributions, AttributionReport.of(attributions))
+        return _skip(episodes, returns, advantages, options)
+    ended = not options.active(global_step)
+    why = f"attribution ended at step {options.prm_steps}" if ended else "alpha is 0"
+    return {i: _skipped(e, None, why) for i, e in enumerate(episodes)}
+
+
+def _assigned(
+    known: dict[int, Attribution], asked: Sequence[int], answers: Answers
+) -> AssignedCredit:
+    every = known | dict(zip(asked, answers.attributions, strict=True))
+    attributions = tuple(every[i] for i in range(len(every)))
+    report = AttributionReport.of(attributions)
+    return AssignedCredit(attributions, report, answers.seconds, answers.environment_seconds)
 
 
 def _skip(
@@ -131,27 +153,3 @@ def _skipped(episode: Episode, credits: tuple[float, ...] | None, why: str) -> A
     return Attribution(
         episode=episode.key, method="skip", status="skipped", credits=credits, message=why
     )
-
-
-async def _ask(
-    attributor: Attributor, episodes: Sequence[Episode], env: TextEnv | None
-) -> list[Attribution]:
-    gate = asyncio.Semaphore(attributor.concurrency)
-
-    async def one(episode: Episode) -> Attribution:
-        async with gate:
-            answer = await attributor.attribute(episode, env)
-        if answer.credits is not None and len(answer.credits) != episode.rounds:
-            raise InvalidBatch(
-                f"{attributor.name} gave {len(answer.credits)} credits for the {episode.rounds} "
-                f"steps of {episode.key}"
-            )
-        return answer
-
-    tasks = [asyncio.ensure_future(one(episode)) for episode in episodes]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

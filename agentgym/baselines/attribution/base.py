@@ -8,9 +8,10 @@ it can be counted.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -117,6 +118,13 @@ class Attributor(ABC):
     name: str = "attributor"
     concurrency: int = 1
     """How many episodes `attribute` may be asked about at a time."""
+    central: bool = False
+    """Whether, of several processes, the main one asks for all: what may be spent is the run's."""
+
+    @property
+    def environment_seconds(self) -> float:
+        """Seconds that were spent in environments so far."""
+        return 0.0
 
     @abstractmethod
     async def attribute(self, episode: Episode, env: TextEnv | None = None) -> Attribution:
@@ -130,6 +138,24 @@ class Attributor(ABC):
         Raises:
             AttributionStopped: if going on makes no sense, whatever the episode.
         """
+
+    async def attribute_all(
+        self, episodes: Sequence[Episode], env: TextEnv | None = None
+    ) -> list[Attribution]:
+        """Return the attributions of several episodes, in their order; see `attribute`."""
+        gate = asyncio.Semaphore(self.concurrency)
+
+        async def one(episode: Episode) -> Attribution:
+            async with gate:
+                return await self.attribute(episode, env)
+
+        tasks = [asyncio.ensure_future(one(episode)) for episode in episodes]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     def describe(self) -> dict[str, Any]:
         """Return what determines the attributor's answers besides the episode; JSON, no secrets."""

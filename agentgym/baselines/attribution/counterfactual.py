@@ -60,6 +60,10 @@ class CounterfactualAttributor(Attributor):
 
     async def attribute(self, episode: Episode, env: TextEnv | None = None) -> Attribution:
         """Return the credits of an episode's steps; see `Attributor.attribute`."""
+        with self._worlds.playing():
+            return self._attribute(episode, env)
+
+    def _attribute(self, episode: Episode, env: TextEnv | None) -> Attribution:
         played = _Count()
         try:
             env = env or self._worlds.of(episode)
@@ -74,6 +78,11 @@ class CounterfactualAttributor(Attributor):
         return self.labelled(
             episode, credits, Spent(env_steps=played.steps), evidence={"scores_without": scores}
         )
+
+    @property
+    def environment_seconds(self) -> float:
+        """Seconds that were played so far."""
+        return self._worlds.seconds
 
     def describe(self) -> dict[str, Any]:
         """Return the options that count."""

@@ -54,6 +54,7 @@ class LlmAttributor(Attributor):
     """
 
     name = "llm"
+    central = True
 
     def __init__(self, agent: ChatAgent, limits: CallLimits | None = None) -> None:
         self.agent, self.limits = agent, limits or CallLimits()

@@ -73,6 +73,10 @@ class MonteCarloAttributor(Attributor):
 
     async def attribute(self, episode: Episode, env: TextEnv | None = None) -> Attribution:
         """Return the credits of an episode's steps; see `Attributor.attribute`."""
+        with self._worlds.playing():
+            return self._attribute(episode, env)
+
+    def _attribute(self, episode: Episode, env: TextEnv | None) -> Attribution:
         steps = 0
         values: list[float] = []
         try:
@@ -88,6 +92,11 @@ class MonteCarloAttributor(Attributor):
             return self.failed(episode, "environment", message, Spent(env_steps=steps))
         credits = [float(c) for c in np.diff(values)]
         return self.labelled(episode, credits, Spent(env_steps=steps), evidence={"values": values})
+
+    @property
+    def environment_seconds(self) -> float:
+        """Seconds that were played so far."""
+        return self._worlds.seconds
 
     def describe(self) -> dict[str, Any]:
         """Return the policy and the rollouts; a function is known by its name alone."""

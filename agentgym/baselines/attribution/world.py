@@ -8,7 +8,9 @@ come out as written cannot be attributed this way.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from agentgym.core import AgentGymError, TextEnv, make
@@ -22,10 +24,24 @@ class NotReproduced(AgentGymError):
 
 
 class Worlds:
-    """Environments to play in, one for each set of options."""
+    """Environments to play in, one for each set of options.
+
+    Attributes:
+        seconds: how long has been played so far.
+    """
 
     def __init__(self) -> None:
         self._envs: dict[str, TextEnv] = {}
+        self.seconds = 0.0
+
+    @contextmanager
+    def playing(self) -> Iterator[None]:
+        """Count the time that is played, environments that must be made first included."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - began
 
     def of(self, episode: Episode) -> TextEnv:
         """Return an environment of an episode's options; the same one for equal options."""
