@@ -88,13 +88,36 @@ def build_agent(text: str, **options: Any) -> Agent | ChatAgent:
     >>> build_agent("random").name
     'random'
     """
+    factory, args, options = find_agent(text, **options)
+    agent = factory(*args, **options)
+    if not isinstance(agent, Agent | ChatAgent):
+        raise InvalidConfig(
+            f"{text} made a {type(agent).__name__}; derive your class from agentgym.agents.Agent "
+            "(it gets observations) or ChatAgent (it gets conversations)."
+        )
+    return agent
+
+
+def find_agent(
+    text: str, **options: Any
+) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+    """Return what makes an agent, and what it is called with; nothing is made or loaded yet.
+
+    Args:
+        text: the agent, as in `build_agent`.
+        options: the class's own options; they go before those in the text.
+
+    Raises:
+        UnknownAgent: if there is no agent of this kind; the message offers the nearest.
+        InvalidConfig: if an option is missing or unknown.
+    """
     head, query = _split(text.strip())
     options = {**query, **options}
     name, colon, what = head.partition(":")
     kind = next((k for k in KINDS if k.name == name.lower()), None)
     if kind is None:
         if colon and (("." in name) or _importable(name)):
-            return _make(_own_class(name, what), (), options, text)
+            return _fitting(_own_class(name, what), (), options, text)
         module = f"No module {name!r} can be found here or is installed. " if colon else ""
         raise UnknownAgent(
             "agent",
@@ -109,7 +132,7 @@ def build_agent(text: str, **options: Any) -> Agent | ChatAgent:
         raise InvalidConfig(f"{kind.name!r} takes nothing after a colon; say just {kind.name!r}.")
     module, _, cls = kind.entry_point.partition(":")
     factory = getattr(importlib.import_module(module), cls)
-    return _make(factory, (what,) if what else (), options, text)
+    return _fitting(factory, (what,) if what else (), options, text)
 
 
 def _example(kind: AgentKind) -> str:
@@ -182,10 +205,10 @@ def _own_class(module: str, name: str) -> Callable[..., Any]:
     return made
 
 
-def _make(
+def _fitting(
     factory: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], text: str
-) -> Agent | ChatAgent:
-    """Call a class with its options; a wrong option is named, with the nearest right one."""
+) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+    """Return a class with its options; a wrong option is named, with the nearest right one."""
     signature = inspect.signature(factory)
     parameters = signature.parameters.values()
     if not any(p.kind is p.VAR_KEYWORD for p in parameters):
@@ -198,10 +221,4 @@ def _make(
         signature.bind(*args, **options)
     except TypeError as error:
         raise InvalidConfig(f"{text}: {error}. Its options: {signature}") from error
-    agent = factory(*args, **options)
-    if not isinstance(agent, Agent | ChatAgent):
-        raise InvalidConfig(
-            f"{text} made a {type(agent).__name__}; derive your class from agentgym.agents.Agent "
-            "(it gets observations) or ChatAgent (it gets conversations)."
-        )
-    return agent
+    return factory, args, options

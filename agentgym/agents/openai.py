@@ -37,6 +37,10 @@ SEEDS = 2**31
 """Endpoints take seeds of 32 signed bits at least; some no more."""
 
 
+class MissingKey(InvalidConfig):
+    """There is no key for an endpoint that needs one."""
+
+
 class OpenAIAgent(ChatAgent):
     """A model behind an endpoint that speaks the chat-completions protocol.
 
@@ -289,7 +293,7 @@ def _api_key(variable: str, base_url: str) -> str:
         return key or "none"
     if (urllib.parse.urlsplit(base_url).hostname or "") in LOCAL_HOSTS:
         return "none"
-    raise InvalidConfig(
+    raise MissingKey(
         f"the environment variable {variable} holds no key for {_without_credentials(base_url)}. "
         "Set it, name another with api_key_env=NAME, or say api_key_env='' if the endpoint needs "
         "no key."

@@ -28,7 +28,7 @@ from agentgym.baselines.checkpoints import (
     done_before,
     is_main,
 )
-from agentgym.baselines.config import OptimConfig
+from agentgym.baselines.config import MANY, OptimConfig
 from agentgym.baselines.examples import (
     Example,
     NothingToLearn,
@@ -71,7 +71,7 @@ class AgentEvolConfig(CloningConfig):
     """
 
     explore: ExploreConfig = Field(default_factory=ExploreConfig)
-    iterations: int = Field(4, ge=1)
+    iterations: int = Field(4, ge=1, le=MANY)
     reward: Literal["binary", "graded", "none"] = "binary"
     keep: Literal["best", "all"] = "best"
     merge: Literal["initial", "previous", "none"] = "initial"

@@ -53,6 +53,10 @@ OF_THE_MACHINE = ("threads", "precision", "gradient_checkpointing")
 """What of an optimiser's settings says how a pass is computed, and not what is learned."""
 
 
+class NoPolicy(InvalidConfig):
+    """There is no policy that could play, and nothing to make one from."""
+
+
 class BCConfig(RunConfig):
     """Settings of behavioural cloning.
 
@@ -164,14 +168,10 @@ def clone_first(config: CloningConfig, folder: Path, say: Say = to_stderr) -> Mo
         say: takes lines of progress.
 
     Raises:
-        InvalidConfig: if the model is one from scratch and there is nothing to clone.
+        NoPolicy: if the model is one from scratch and there is nothing to clone.
     """
+    require_policy(config)
     if not config.clones:
-        if config.model.name == SCRATCH:
-            raise InvalidConfig(
-                "a model from scratch plays nothing yet: name a policy (model.name=FOLDER, such as "
-                "the model/ of a BC run), or what to clone first (data.expert, data.files)"
-            )
         return config.model
     examples = examples_of(config.data, seed=config.seed)
     base = base_model(config, examples, folder)
@@ -179,6 +179,19 @@ def clone_first(config: CloningConfig, folder: Path, say: Say = to_stderr) -> Mo
     stage = config.model_copy(update={"model": base, "optim": config.cloning})
     learn(examples, stage, folder / "bc", say, per_turn=config.data.per_turn)
     return at_folder(config.model, folder / "bc" / MODEL)
+
+
+def require_policy(config: CloningConfig) -> None:
+    """Require that there is a policy to begin with, or something to clone.
+
+    Raises:
+        NoPolicy: if the model is one from scratch and there is nothing to clone.
+    """
+    if config.model.name == SCRATCH and not config.clones:
+        raise NoPolicy(
+            "a model from scratch plays nothing yet: name a policy (model.name=FOLDER, such as "
+            "the model/ of a BC run), or what to clone first (data.expert, data.files)"
+        )
 
 
 def examples_of(config: DataConfig, *, seed: int = 0) -> list[Example]:

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from agentgym.baselines.checkpoints import RESULT
-from agentgym.baselines.config import CONFIG_FILE, RunConfig, load_config, same_config
+from agentgym.baselines.config import (
+    CONFIG_FILE,
+    RunConfig,
+    check_folder,
+    load_config,
+    profiles,
+    same_config,
+)
 from agentgym.baselines.progress import Say
 from agentgym.core.errors import UnknownName
 
@@ -50,6 +57,26 @@ class Baseline:
 
         told: Callable[[RunConfig], list[str]] = importlib.import_module(self.module).plan
         return [*told(config), *estimate_lines(config)]
+
+    def review(
+        self, config: RunConfig, source: str | Path = "", folder: Path | None = None
+    ) -> list[str]:
+        """Return what this machine lacks for a run, a line each; see `checks.review`.
+
+        Args:
+            config: its settings.
+            source: the profile or file they began with.
+            folder: the run's folder, where one is named.
+
+        Raises:
+            InvalidConfig: if a run would refuse its settings or its folder.
+        """
+        from agentgym.baselines.checks import faults, review
+
+        if folder is not None:
+            check_folder(config, folder)
+        named = str(source) in profiles(self.name)
+        return review(faults(config), faults(self.config(source)) if named else ())
 
     def train(self, config: RunConfig, folder: Path, say: Say) -> dict[str, Any]:
         """Train, or go on with what was cut short, and return the result."""

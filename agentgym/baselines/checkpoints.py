@@ -85,11 +85,16 @@ def finish(folder: Path, result: Mapping[str, Any]) -> None:
 
 
 def begin(config: Settings, folder: Path) -> None:
-    """Record a run's settings, once for all its processes.
+    """Look whether a run can be begun and record its settings, once for all its processes.
 
     Raises:
-        InvalidConfig: if the folder holds another run.
+        InvalidConfig: if a setting cannot be used, or the folder holds another run.
+        AgentGymError: what else `checks.check` raises; of a finished run nothing is required.
     """
+    if finished(folder) is None:
+        from agentgym.baselines.checks import check  # which knows the trainers
+
+        check(config)
     if is_main():
         save_config(config, folder)
     wait_for(folder / CONFIG_FILE)

@@ -9,20 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from agentgym.baselines.overrides import apply_override, differences, unknown_keys
+from agentgym.baselines.overrides import apply_override, differences, laid_over, unknown_keys
 from agentgym.baselines.profiles import Profiles
 from agentgym.core.errors import InvalidConfig, did_you_mean
 from agentgym.core.extras import require
 from agentgym.core.yamltext import read_yaml_file
+from agentgym.rollout.plan import MOST_ATTEMPTS
 from agentgym.rollout.store import write_atomic
 
 CONFIG_FILE = "config.yaml"
 SCRATCH = "scratch"
 """The name of a model that is made and not loaded."""
+
+
+MOST, MANY = 2**16, 2**24
+"""Nobody means more: of rows, layers, what is done at a time; of tokens, steps, weights a row. What
+is larger is a slip of the finger, which would end a run only once memory has."""
+DEVICE = r"^(auto|cpu|mps|(cuda|xpu|npu|hpu)(:\d+)?)$"
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+Beta = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Settings(BaseModel):
@@ -32,7 +41,9 @@ class Settings(BaseModel):
     alone would: DPO with `optim: {batch_size: 4}` keeps DPO's learning rate.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -45,7 +56,7 @@ class Settings(BaseModel):
             field = cls.model_fields.get(name)
             default = field.get_default(call_default_factory=True) if field else None
             if isinstance(default, Settings) and isinstance(value, Mapping):
-                whole[name] = _over(default.model_dump(exclude_unset=True), value)
+                whole[name] = laid_over(default.model_dump(exclude_unset=True), value)
         return whole
 
 
@@ -62,7 +73,7 @@ class LoraConfig(Settings):
         target: names of the layers that get one, or "all-linear".
     """
 
-    r: int = Field(16, ge=1)
+    r: int = Field(16, ge=1, le=MOST)
     alpha: float = Field(32.0, gt=0)
     dropout: float = Field(0.0, ge=0, lt=1)
     target: str | list[str] = "all-linear"
@@ -83,12 +94,12 @@ class ScratchConfig(Settings):
             ones, about one over the root of its width.
     """
 
-    vocab: int = Field(768, ge=300)
-    hidden: int = Field(128, ge=8)
-    layers: int = Field(3, ge=1)
-    heads: int = Field(4, ge=1)
-    feed: int = Field(0, ge=0)
-    context: int = Field(4096, ge=64)
+    vocab: int = Field(768, ge=300, le=MANY)
+    hidden: int = Field(128, ge=8, le=MOST)
+    layers: int = Field(3, ge=1, le=MOST)
+    heads: int = Field(4, ge=1, le=MOST)
+    feed: int = Field(0, ge=0, le=MANY)
+    context: int = Field(4096, ge=64, le=MANY)
     dropout: float = Field(0.0, ge=0, lt=1)
     init: float = Field(0.02, gt=0)
 
@@ -118,8 +129,8 @@ class ModelConfig(Settings):
     name: str = "smollm2"
     scratch: ScratchConfig = ScratchConfig()
     lora: LoraConfig | None = None
-    dtype: str = "auto"
-    device: str = "auto"
+    dtype: Dtype = "auto"
+    device: str = Field("auto", pattern=DEVICE)
     chat_template: Path | None = None
     template_options: dict[str, Any] = Field(default_factory=dict)
 
@@ -133,7 +144,7 @@ class LengthConfig(Settings):
             whole turn that fits. None of them is silent: all are counted and reported.
     """
 
-    max_tokens: int | None = Field(None, ge=8)
+    max_tokens: int | None = Field(None, ge=8, le=MANY)
     too_long: Literal["drop", "error", "truncate-turns"] = "drop"
 
 
@@ -162,20 +173,20 @@ class OptimConfig(Settings):
     """
 
     lr: float = Field(1e-5, gt=0)
-    epochs: float = Field(1.0, gt=0)
-    max_steps: int | None = Field(None, ge=1)
-    batch_size: int = Field(2, ge=1)
-    accumulate: int = Field(1, ge=1)
+    epochs: float = Field(1.0, gt=0, le=MANY)
+    max_steps: int | None = Field(None, ge=1, le=MANY)
+    batch_size: int = Field(2, ge=1, le=MOST)
+    accumulate: int = Field(1, ge=1, le=MOST)
     schedule: Literal["linear", "cosine", "constant", "constant_with_warmup"] = "linear"
-    warmup: float = Field(0.1, ge=0)
+    warmup: float = Field(0.1, ge=0, le=MANY)
     weight_decay: float = Field(0.0, ge=0)
-    betas: tuple[float, float] = (0.9, 0.999)
+    betas: tuple[Beta, Beta] = (0.9, 0.999)
     eps: float = Field(1e-8, gt=0)
     max_grad_norm: float = Field(1.0, gt=0)
     batching: Literal["padded", "grouped", "packed"] = "padded"
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     gradient_checkpointing: bool = False
-    threads: int | None = Field(None, ge=1)
+    threads: int | None = Field(None, ge=1, le=1024)
     trainer: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -186,7 +197,7 @@ class EnvTasks(Settings):
         env: short name, id, or "module:id" of an environment of one's own.
         edition: edition of the tasks.
         split: split of the tasks.
-        tasks: how many, spread evenly over the split; None for all.
+        tasks: how many, spread evenly over the split; None for all. All, where there are fewer.
         max_rounds: rounds before truncation; None takes the edition's default.
         options: other keyword arguments of the environment.
         kinds: only tasks of these kinds ("GoTo*" for all that begin so); empty for all.
@@ -197,8 +208,8 @@ class EnvTasks(Settings):
     env: str
     edition: str = "mini"
     split: str = "train"
-    tasks: int | None = Field(None, ge=1)
-    max_rounds: int | None = Field(None, ge=1)
+    tasks: int | None = Field(None, ge=1, le=10**9)
+    max_rounds: int | None = Field(None, ge=1, le=MANY)
     options: dict[str, Any] = Field(default_factory=dict)
     kinds: tuple[str, ...] = ()
     threshold: float | None = Field(None, ge=0, lt=1)
@@ -219,9 +230,9 @@ class SamplingConfig(Settings):
 
     temperature: float = Field(0.0, ge=0)
     top_p: float = Field(1.0, gt=0, le=1)
-    max_tokens: int = Field(256, ge=1)
-    max_batch: int = Field(32, ge=1)
-    concurrency: int = Field(32, ge=1)
+    max_tokens: int = Field(256, ge=1, le=MANY)
+    max_batch: int = Field(32, ge=1, le=MOST)
+    concurrency: int = Field(32, ge=1, le=MOST)
     executor: str = "auto"
     action_format: str = "react"
 
@@ -241,7 +252,7 @@ class EvalConfig(Settings):
     envs: tuple[EnvTasks, ...] = ()
     every: int | None = Field(None, ge=1)
     at_start: bool = False
-    attempts: int = Field(1, ge=1)
+    attempts: int = Field(1, ge=1, le=MOST_ATTEMPTS)
     sampling: SamplingConfig = SamplingConfig()
     seed: int = Field(0, ge=0, lt=2**32)
 
@@ -331,8 +342,22 @@ def save_config(config: Settings, folder: Path) -> None:
     """Write settings into a run's folder, or find them there as they are.
 
     Raises:
-        InvalidConfig: if the folder holds a run of other settings.
+        InvalidConfig: if the folder holds something else.
     """
+    check_folder(config, folder)
+    if not (folder / CONFIG_FILE).exists():
+        write_atomic(folder / CONFIG_FILE, to_yaml(config))
+
+
+def check_folder(config: Settings, folder: Path) -> None:
+    """Require that a run of some settings can go into a folder.
+
+    Raises:
+        InvalidConfig: if it is a file, holds a run of other settings, or something else.
+    """
+    for place in (folder, *folder.parents):
+        if place.exists() and not place.is_dir():
+            raise InvalidConfig(f"{place} is a file; name a folder for the run (--out)")
     path = folder / CONFIG_FILE
     if path.exists():
         changed = _changed(config, path)
@@ -345,22 +370,12 @@ def save_config(config: Settings, folder: Path) -> None:
         return
     if folder.exists() and any(folder.iterdir()):
         raise InvalidConfig(f"{folder} is not empty and holds no run; name another folder")
-    write_atomic(path, to_yaml(config))
 
 
 def same_config(config: Settings, folder: Path) -> bool:
     """Return whether a folder holds a run of these settings."""
     path = folder / CONFIG_FILE
     return path.is_file() and _changed(config, path) is None
-
-
-def _over(under: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings laid over others; sections in both are laid over each other."""
-    both = {**under, **data}
-    for name in under.keys() & data.keys():
-        if isinstance(under[name], Mapping) and isinstance(data[name], Mapping):
-            both[name] = _over(under[name], data[name])
-    return both
 
 
 def _changed(config: Settings, path: Path) -> tuple[str, Any, Any] | None:

@@ -24,7 +24,7 @@ from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.engine import rollout
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.limits import Limits
-from agentgym.rollout.plan import Job, plan
+from agentgym.rollout.plan import MOST_ATTEMPTS, Job, plan
 from agentgym.rollout.store import RunFolder
 
 POLICY = "{policy}"
@@ -54,7 +54,7 @@ class ExploreConfig(Settings):
     agent: str = "hf:{policy}"
     options: dict[str, Any] = Field(default_factory=dict)
     envs: tuple[EnvTasks, ...] = ()
-    samples: int = Field(1, ge=1)
+    samples: int = Field(1, ge=1, le=MOST_ATTEMPTS)
     sampling: SamplingConfig = SamplingConfig(temperature=1.0)
     failures: int | None = Field(10, ge=1)
 
@@ -147,7 +147,7 @@ def _play(
     sampling = config.sampling
     with RunFolder.create(folder, _record(config, seed)) as run:
         agent = build_agent(
-            config.agent.replace(POLICY, str(policy)), **_agent_options(config, model)
+            config.agent.replace(POLICY, str(policy)), **agent_options(config, model)
         )
         try:
             rollout(
@@ -164,7 +164,14 @@ def _play(
             agent.close()
 
 
-def _agent_options(config: ExploreConfig, model: ModelConfig) -> dict[str, Any]:
+def agent_options(config: ExploreConfig, model: ModelConfig | None = None) -> dict[str, Any]:
+    """Return the options of who explores.
+
+    Args:
+        config: the exploration.
+        model: how the policy is loaded; None for as its files are.
+    """
+    model = model or ModelConfig()
     kind = config.agent.partition(":")[0]
     options = {name: getattr(config.sampling, name) for name in _OPTIONS.get(kind, ())}
     if kind == "hf":

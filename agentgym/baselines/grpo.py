@@ -34,6 +34,8 @@ from agentgym.baselines.checkpoints import (
     ranks,
 )
 from agentgym.baselines.config import (
+    MANY,
+    MOST,
     EnvTasks,
     LengthConfig,
     ModelConfig,
@@ -111,10 +113,10 @@ class GRPOConfig(CloningConfig):
     """
 
     tasks: tuple[EnvTasks, ...] = ()
-    groups: int = Field(32, ge=1)
-    group_size: int = Field(8, ge=2)
-    iterations: int = Field(1, ge=1)
-    samplings: int | None = Field(None, ge=1)
+    groups: int = Field(32, ge=1, le=MOST)
+    group_size: int = Field(8, ge=2, le=MOST)
+    iterations: int = Field(1, ge=1, le=MOST)
+    samplings: int | None = Field(None, ge=1, le=MANY)
     sampling: SamplingConfig = SamplingConfig(temperature=1.0)
     engine: EngineConfig = EngineConfig()
     reward: Literal["score", "success", "turns"] = "score"

@@ -93,3 +93,12 @@ def differences(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[tuple[str
             yield from differences(old.get(key), new.get(key), (*path, str(key)))
     elif old != new:
         yield ".".join(path), old, new
+
+
+def laid_over(under: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings laid over others; sections in both are laid over each other."""
+    both = {**under, **data}
+    for name in under.keys() & data.keys():
+        if isinstance(under[name], Mapping) and isinstance(data[name], Mapping):
+            both[name] = laid_over(under[name], data[name])
+    return both

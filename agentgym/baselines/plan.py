@@ -33,6 +33,8 @@ def describe_tasks(tasks: EnvTasks) -> str:
     name = short_name(env_choice(tasks).env_id)
     count = count_tasks(tasks)
     number = "all tasks (their data is not here)" if count is None else f"{count} tasks"
+    if count is not None and tasks.tasks is not None and tasks.tasks > count:
+        number += f", which are all there are ({tasks.tasks:,} are asked for)"
     rounds = f", at most {tasks.max_rounds} rounds" if tasks.max_rounds else ""
     return f"{name} ({tasks.edition}, {tasks.split}): {number}{rounds}"
 

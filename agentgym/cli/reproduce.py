@@ -60,12 +60,15 @@ def demonstration(
     [dim]Example:[/dim] agentgym reproduce demonstration --profile small --dry-run
     """
     from agentgym.baselines.config import to_yaml
+    from agentgym.baselines.demonstration.check import review
     from agentgym.baselines.demonstration.experiment import load_experiment
     from agentgym.baselines.demonstration.plan import plan
 
     experiment = load_experiment(profile, sets or [])
+    folder = to or Path("runs") / f"demonstration-{Path(profile).stem}"
     if dry_run:
-        lines = plan(experiment)
+        lacking = review(experiment, folder)
+        lines = [*plan(experiment), *lacking]
         if as_json:
             print_json({"config": experiment.model_dump(mode="json"), "plan": lines})
             return
@@ -75,7 +78,6 @@ def demonstration(
     from agentgym.baselines.demonstration.run import run
     from agentgym.baselines.demonstration.show import RESULTS, show
 
-    folder = to or Path("runs") / f"demonstration-{Path(profile).stem}"
     screen = err()
     screen.print(f"The demonstration lies in {folder}", markup=False, soft_wrap=True)
     try:
@@ -133,7 +135,7 @@ def _reproduce(
 
     settings = load_settings(study, profile, sets)
     if dry:
-        _dry_run(study, settings, folder, arms, as_json)
+        _dry_run(study, settings, folder, arms, profile, as_json)
         return
     from agentgym.baselines.checkpoints import is_main
     from agentgym.baselines.studies.run import run
@@ -157,12 +159,19 @@ def _reproduce(
 
 
 def _dry_run(
-    study: Study, settings: StudySettings, folder: Path, arms: tuple[str, ...], as_json: bool
+    study: Study,
+    settings: StudySettings,
+    folder: Path,
+    arms: tuple[str, ...],
+    profile: str,
+    as_json: bool,
 ) -> None:
     from agentgym.baselines.config import to_yaml
+    from agentgym.baselines.studies.check import review
     from agentgym.baselines.studies.plan import plan, planned_stages
 
-    lines = plan(study, settings, folder, arms)
+    lacking = review(study, settings, folder, arms, profile)
+    lines = [*plan(study, settings, folder, arms), *lacking]
     if as_json:
         configs = {
             str(stage.folder): stage.config.model_dump(mode="json")

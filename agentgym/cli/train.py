@@ -103,7 +103,8 @@ def _train(
     baseline = find_baseline(name)
     config = baseline.config(source, overrides)
     if dry:
-        plan = baseline.plan(config)
+        lacking = baseline.review(config, source, to)
+        plan = [*baseline.plan(config), *lacking]
         if as_json:
             print_json({"config": config.model_dump(mode="json"), "plan": plan})
             return

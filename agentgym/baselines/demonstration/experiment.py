@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from agentgym.baselines.adca_options import AdcaOptions
 from agentgym.baselines.attribution import AttributionConfig
 from agentgym.baselines.config import (
+    MANY,
+    MOST,
     EnvTasks,
     EvalConfig,
     LengthConfig,
@@ -29,7 +32,9 @@ from agentgym.baselines.overrides import apply_override
 from agentgym.baselines.pairs import PairConfig
 from agentgym.baselines.profiles import Profiles
 from agentgym.core.yamltext import read_yaml_file
+from agentgym.rollout.plan import MOST_ATTEMPTS
 
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
 PACKAGE = "agentgym.baselines.demonstration"
 PROFILES = Profiles(PACKAGE, "profiles", "the demonstration")
 
@@ -47,9 +52,9 @@ class GroupSettings(Settings):
         optim: how weights are changed.
     """
 
-    groups: int = Field(16, ge=1)
-    group_size: int = Field(8, ge=2)
-    samplings: int = Field(8, ge=1)
+    groups: int = Field(16, ge=1, le=MOST)
+    group_size: int = Field(8, ge=2, le=MOST)
+    samplings: int = Field(8, ge=1, le=MANY)
     kl_coef: float = Field(0.001, ge=0)
     adca: AdcaOptions = AdcaOptions(alpha=0.2)
     attribution: AttributionConfig = AttributionConfig(method="counterfactual")
@@ -67,8 +72,8 @@ class PreferenceSettings(Settings):
         optim: how weights are changed.
     """
 
-    tasks: int = Field(250, ge=1)
-    samples: int = Field(4, ge=2)
+    tasks: int = Field(250, ge=1, le=MANY)
+    samples: int = Field(4, ge=2, le=MOST_ATTEMPTS)
     pairs: PairConfig = PairConfig(per_task=2)
     beta: float = Field(0.5, gt=0)
     optim: OptimConfig = OptimConfig(lr=1e-4, epochs=1.0, batch_size=8)
@@ -103,21 +108,21 @@ class EnvSettings(Settings):
 
     env: str
     edition: str = "mini"
-    max_rounds: int = Field(30, ge=1)
+    max_rounds: int = Field(30, ge=1, le=MANY)
     options: dict[str, object] = Field(default_factory=dict)
     kinds: tuple[str, ...] = ()
-    demos: int = Field(40, ge=1)
-    wide: int | None = Field(None, ge=1)
-    held_out: int | None = Field(None, ge=1)
+    demos: int = Field(40, ge=1, le=MANY)
+    wide: int | None = Field(None, ge=1, le=MANY)
+    held_out: int | None = Field(None, ge=1, le=MANY)
     held_out_edition: str | None = None
     held_out_split: str = "eval"
-    attempts: int = Field(1, ge=1)
-    samples: int = Field(1, ge=1)
-    iterations: int = Field(1, ge=1)
-    reply_tokens: int = Field(12, ge=1)
-    steps: int = Field(200, ge=1)
-    curve: int = Field(4, ge=1)
-    evol_steps: int = Field(300, ge=1)
+    attempts: int = Field(1, ge=1, le=MOST_ATTEMPTS)
+    samples: int = Field(1, ge=1, le=MOST_ATTEMPTS)
+    iterations: int = Field(1, ge=1, le=MANY)
+    reply_tokens: int = Field(12, ge=1, le=MANY)
+    steps: int = Field(200, ge=1, le=MANY)
+    curve: int = Field(4, ge=1, le=MANY)
+    evol_steps: int = Field(300, ge=1, le=MANY)
     model: ScratchConfig = ScratchConfig(hidden=64, layers=2, heads=4, context=2048, init=0.1)
     optim: OptimConfig = OptimConfig(
         lr=5e-3, batch_size=16, batching="grouped", schedule="cosine", warmup=0.05, weight_decay=0.1
@@ -208,10 +213,10 @@ class Experiment(Settings):
     """
 
     envs: tuple[EnvSettings, ...]
-    seeds: tuple[int, ...] = (0, 1, 2)
+    seeds: tuple[Seed, ...] = (0, 1, 2)
     arms: tuple[str, ...] = ("bc", "agentevol", "demos", "unfiltered", "dpo", "grpo", "adca-grpo")
-    threads: int = Field(1, ge=1)
-    jobs: int = Field(2, ge=1)
+    threads: int = Field(1, ge=1, le=1024)
+    jobs: int = Field(2, ge=1, le=1024)
 
     @model_validator(mode="after")
     def _check(self) -> Experiment:

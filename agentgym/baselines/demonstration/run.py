@@ -27,6 +27,7 @@ from agentgym.agents.random import RandomAgent
 from agentgym.baselines.checkpoints import RESULT
 from agentgym.baselines.config import save_config
 from agentgym.baselines.demonstration.arms import ARMS, Arm, Cell
+from agentgym.baselines.demonstration.check import check
 from agentgym.baselines.demonstration.experiment import EnvSettings, Experiment
 from agentgym.baselines.demonstration.rules import rule_of
 from agentgym.baselines.demonstration.start import prepare
@@ -62,6 +63,7 @@ def run(experiment: Experiment, folder: Path, say: Say = to_stderr) -> None:
     """
     for name in experiment.arms:
         find_arm(name)
+    check(experiment)
     save_config(experiment, folder)
     cells = [(setting, seed) for seed in experiment.seeds for setting in experiment.envs]
     context = multiprocessing.get_context("spawn")

@@ -14,12 +14,13 @@ from typing import Any
 
 from agentgym.agenteval.evaluate import evaluate
 from agentgym.baselines.checkpoints import begin, conclude, done_before, is_main, wait_for
-from agentgym.baselines.config import EvalConfig, RunConfig
+from agentgym.baselines.config import EvalConfig, RunConfig, check_folder
 from agentgym.baselines.examples import env_choice
 from agentgym.baselines.progress import Journal, Say, to_stderr
+from agentgym.baselines.studies.check import check
 from agentgym.baselines.studies.settings import StudySettings
 from agentgym.baselines.studies.stages import Stage, panel, stages
-from agentgym.baselines.studies.start import planned, prepare
+from agentgym.baselines.studies.start import prepare
 from agentgym.baselines.studies.study import Study
 from agentgym.baselines.untrained import try_to_train
 
@@ -48,8 +49,8 @@ def run(
     Raises:
         InvalidConfig: if the folder holds another study, or a setting cannot be used.
     """
-    for model in settings.models:  # all settings, before anything is made
-        list(stages(study, settings, planned(settings, model), folder, arms, planned=True))
+    check_folder(settings, folder)
+    check(study, settings, folder, arms)  # all settings, before anything is made
     begin(settings, folder)
     if settings.threads:
         import torch

@@ -58,7 +58,7 @@ class StudySettings(Settings):
     study: str
     use: str = ""
     seed: int = Field(0, ge=0, lt=2**32)
-    threads: int | None = Field(None, ge=1)
+    threads: int | None = Field(None, ge=1, le=1024)
     models: tuple[ModelConfig, ...] = (ModelConfig(),)
     base: DataConfig = DataConfig()
     large: DataConfig = DataConfig()
