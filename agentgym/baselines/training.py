@@ -263,6 +263,8 @@ def leave(
     place = folder / MODEL
     if ranks() > 1:  # the weights may lie in parts on all processes
         parts = folder / "parts"
+        if trainer.is_fsdp_enabled:  # by default FSDP2 would save nothing that is a model
+            trainer.accelerator.state.fsdp_plugin.set_state_dict_type("FULL_STATE_DICT")
         with calm():
             trainer.save_model(str(parts))
         trainer.accelerator.wait_for_everyone()
