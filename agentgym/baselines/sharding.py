@@ -43,7 +43,7 @@ def fsdp_version(args: Any) -> int | None:
 
 
 def send_weights(trainer: Any) -> None:
-    """Give vLLM the weights of the moment; every process calls this.
+    """Give vLLM the weights of the moment; every process calls this and goes on once all are there.
 
     Args:
         trainer: TRL's, whose `vllm_generation` sends them.
@@ -52,6 +52,8 @@ def send_weights(trainer: Any) -> None:
         if isinstance(module, FSDPModule):
             module.reshard()  # what a forward pass left whole TRL cannot take
     trainer.vllm_generation.sync_weights()
+    # Only the main process sends to a server, and every process asks it.
+    trainer.accelerator.wait_for_everyone()
 
 
 def spread(model: Any, trainer: Any) -> Any:

@@ -20,7 +20,7 @@ from agentgym.baselines.bc import train
 from agentgym.baselines.config import ModelConfig
 from agentgym.baselines.model import load_policy
 from agentgym.baselines.progress import CURVE, read_curve, silent
-from agentgym.baselines.sharding import check_sharding, fsdp_version
+from agentgym.baselines.sharding import check_sharding, fsdp_version, send_weights
 from agentgym.core.errors import InvalidConfig
 
 ROOT = Path(__file__).parents[2]
@@ -89,6 +89,17 @@ def test_fsdp1_is_refused_for_vllm(
             check_sharding(args)
     else:
         check_sharding(args)
+
+
+def test_nobody_samples_before_the_weights_have_arrived() -> None:
+    order: list[str] = []
+    trainer = SimpleNamespace(
+        model=torch.nn.Linear(1, 1),
+        vllm_generation=SimpleNamespace(sync_weights=lambda: order.append("sent")),
+        accelerator=SimpleNamespace(wait_for_everyone=lambda: order.append("all are there")),
+    )
+    send_weights(trainer)
+    assert order == ["sent", "all are there"]
 
 
 @pytest.mark.parametrize("path", ["docs", "agentgym/baselines"])
