@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+import torch
+
 from agentgym.agents.base import ChatAgent, ContextOverflow, ModelError
 from agentgym.agents.batching import Batcher
 from agentgym.agents.hf import Ask, HFAgent
@@ -301,6 +303,7 @@ class VLLMColocateEngine(VLLMEngine):
         sampling: how it samples.
         template: how conversations are written.
         context: most tokens of a conversation.
+        device: where this process trains, and the engine is.
     """
 
     def __init__(
@@ -312,9 +315,10 @@ class VLLMColocateEngine(VLLMEngine):
         template: ChatTemplate,
         *,
         context: int,
+        device: torch.device,
     ) -> None:
         super().__init__(tokenizer, sampling, template, context=context)
-        self.llm, self.params = llm, params
+        self.llm, self.params, self.device = llm, params, device
         self._batcher: Batcher[tuple[list[int], int, int], Answer] = Batcher(
             self._batch, max_batch=sampling.max_batch, max_wait=0.02, name="agentgym-vllm"
         )
@@ -335,6 +339,9 @@ class VLLMColocateEngine(VLLMEngine):
             )
             for _, limit, seed in asks
         ]
+        # Which GPU is the current one is each thread's own affair, and the first where it says nothing.
+        if self.device.type == "cuda" and self.device.index is not None:
+            torch.cuda.set_device(self.device)
         with self.clock:
             outputs = self.llm.generate(prompts, sampling_params=params, use_tqdm=False)
         answers: list[Answer | Exception] = []

@@ -375,8 +375,9 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
 
         llm = self.vllm_generation.llm
         return VLLMColocateEngine(
-            llm, SamplingParams, tokenizer, sampling, template, context=context
-        )
+            llm, SamplingParams, tokenizer, sampling, template, context=context,
+            device=self.accelerator.device,
+        )  # fmt: skip
 
     @staticmethod
     def _frozen(policy: Policy, config: GRPOConfig) -> Any:

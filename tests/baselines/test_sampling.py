@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
 from typing import Any
 
@@ -428,9 +429,14 @@ def test_what_a_vllm_server_gets_wrong_is_a_failed_call(client: Fails, retryable
     assert caught.value.retryable == retryable
 
 
-def test_colocated_vllm_is_asked_in_batches() -> None:
+@pytest.mark.parametrize("device", ["cpu", "cuda", "cuda:1"])
+def test_colocated_vllm_is_asked_in_batches_on_this_process_device(
+    monkeypatch: pytest.MonkeyPatch, device: str
+) -> None:
     policy = talker()
     sizes: list[int] = []
+    current = threading.local()  # as CUDA keeps it, which begins with the first in every thread
+    monkeypatch.setattr(torch.cuda, "set_device", lambda d: setattr(current, "device", str(d)))
 
     class Shape:
         def __init__(self, **values: Any) -> None:
@@ -439,6 +445,9 @@ def test_colocated_vllm_is_asked_in_batches() -> None:
     class LLM:
         def generate(self, prompts: Any, sampling_params: Any, use_tqdm: bool) -> list[Any]:
             sizes.append(len(prompts))
+            assert getattr(current, "device", "cuda:0") == (
+                device if device == "cuda:1" else "cuda:0"
+            )
             assert [p.seed for p in sampling_params] == [prompts_["prompt_token_ids"][0] for
                                                          prompts_ in prompts]  # fmt: skip
             token = policy.tokenizer.eos_token_id
@@ -448,8 +457,9 @@ def test_colocated_vllm_is_asked_in_batches() -> None:
 
     template = ChatTemplate(policy.tokenizer, policy.ends)
     engine = VLLMColocateEngine(
-        LLM(), Shape, policy.tokenizer, SamplingConfig(max_batch=3), template, context=99
-    )
+        LLM(), Shape, policy.tokenizer, SamplingConfig(max_batch=3), template, context=99,
+        device=torch.device(device),
+    )  # fmt: skip
 
     async def ask() -> list[Reply]:
         return await asyncio.gather(*(engine.answer([n, 2], seed=n) for n in range(3, 9)))
