@@ -120,7 +120,9 @@ class ModelConfig(Settings):
         name: a known model ("smollm2"), a folder, a hub id; "scratch" makes one as `scratch` says.
         scratch: the shape of a model from scratch.
         lora: train an adapter; None trains every weight.
-        dtype: "auto", "float32", "bfloat16" or "float16" of the weights in memory.
+        dtype: "auto", "float32", "bfloat16" or "float16" of the weights in memory. "auto" is float32
+            where every weight is trained: most steps are too small for what 16 bits can tell apart.
+            Under an adapter, which is float32, it is what the files have on a GPU.
         device: "auto", "cpu", "cuda", ...
         chat_template: a file that holds a chat template to use in place of the model's own.
         template_options: further variables for the chat template.
@@ -133,6 +135,21 @@ class ModelConfig(Settings):
     device: str = Field("auto", pattern=DEVICE)
     chat_template: Path | None = None
     template_options: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def held(self) -> str:
+        """The dtype of the weights while they are trained; "auto" for that of the files."""
+        return "float32" if self.dtype == "auto" and self.lora is None else self.dtype
+
+    @model_validator(mode="after")
+    def _not_half(self) -> ModelConfig:
+        if self.dtype == "float16" and self.lora is None:
+            raise ValueError(
+                "float16 weights do not survive AdamW, whose eps is 0 in them: leave model.dtype "
+                "at auto (float32; optim.precision says what passes compute in), or train an "
+                "adapter (model.lora)"
+            )
+        return self
 
 
 class LengthConfig(Settings):

@@ -339,7 +339,7 @@ class VLLMColocateEngine(VLLMEngine):
             )
             for _, limit, seed in asks
         ]
-        # Which GPU is the current one is each thread's own affair, and the first where it says nothing.
+        # Which GPU is current is each thread's own affair: the first, where it says nothing.
         if self.device.type == "cuda" and self.device.index is not None:
             torch.cuda.set_device(self.device)
         with self.clock:

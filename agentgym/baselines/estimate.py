@@ -104,7 +104,7 @@ def spread_of(
         processes=processes,
         sharded=sharded,
         wrap="layer" if layers else "whole",
-        weight=WIDTHS.get(config.model.dtype, auto),
+        weight=WIDTHS.get(config.model.held, auto),
         mixed=precision == "bfloat16" or (precision == "auto" and gpu),
     )
 

@@ -92,7 +92,7 @@ def load_policy(config: ModelConfig, texts: Iterable[str] = (), *, seed: int = 0
     else:
         # Training moves the model to its own device; loading must not fill the first GPU.
         device = "cpu" if config.device == "auto" and _ranks() > 1 else config.device
-        model, tokenizer = load(config.name, device=device, dtype=config.dtype, adapter=None)
+        model, tokenizer = load(config.name, device=device, dtype=config.held, adapter=None)
     if config.chat_template is not None:
         if not config.chat_template.is_file():
             raise InvalidConfig(f"there is no chat template {config.chat_template}")
