@@ -40,6 +40,7 @@ from agentgym.baselines.examples import (
     example_of,
     make_rows,
 )
+from agentgym.baselines.freeing import frees
 from agentgym.baselines.plan import plan_data, plan_learning
 from agentgym.baselines.progress import Journal, Say, to_stderr
 from agentgym.core.errors import InvalidConfig
@@ -111,6 +112,7 @@ def train(config: BCConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any
     return learn(examples, config, folder, say, per_turn=config.data.per_turn)
 
 
+@frees
 def learn(
     examples: Sequence[Example],
     config: RunConfig,

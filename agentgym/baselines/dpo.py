@@ -31,6 +31,7 @@ from agentgym.baselines.config import (
 )
 from agentgym.baselines.examples import ExampleReport, NothingToLearn, example_of, fit
 from agentgym.baselines.explore import ExploreConfig, explore
+from agentgym.baselines.freeing import frees
 from agentgym.baselines.pairs import Pair, PairConfig, choose_pairs
 from agentgym.baselines.plan import plan_data, plan_exploration, plan_learning
 from agentgym.baselines.progress import Journal, Say, to_stderr
@@ -126,6 +127,7 @@ def _episodes(config: DPOConfig, start: ModelConfig, folder: Path, say: Say) -> 
     )
 
 
+@frees
 def _learn(
     pairs: Sequence[Pair], start: ModelConfig, config: DPOConfig, folder: Path, say: Say
 ) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from agentgym.agents.build import build_agent
 from agentgym.baselines.checkpoints import is_main, wait_for
 from agentgym.baselines.config import EnvTasks, ModelConfig, SamplingConfig, Settings
 from agentgym.baselines.examples import env_choice
+from agentgym.baselines.freeing import frees
 from agentgym.baselines.progress import EpisodeLines, Say
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.engine import rollout
@@ -134,6 +135,7 @@ def describe_agent(config: ExploreConfig) -> str:
     return config.agent.replace(POLICY, "the policy")
 
 
+@frees
 def _play(
     config: ExploreConfig,
     jobs: Sequence[Job],

@@ -43,6 +43,7 @@ from agentgym.baselines.config import (
     SamplingConfig,
     Settings,
 )
+from agentgym.baselines.freeing import frees
 from agentgym.baselines.plan import count_tasks, describe_tasks, plan_data, plan_learning
 from agentgym.baselines.progress import Journal, Say, to_stderr
 from agentgym.baselines.sampling import Samples
@@ -285,6 +286,7 @@ def improve(
     return conclude(folder, result)
 
 
+@frees
 def _learn(
     config: GRPOConfig, start: ModelConfig, credit: Credit, folder: Path, say: Say
 ) -> dict[str, Any]:

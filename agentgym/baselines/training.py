@@ -30,6 +30,7 @@ from agentgym.baselines.checkpoints import (
 )
 from agentgym.baselines.config import ModelConfig, RunConfig
 from agentgym.baselines.evaluate import evaluate_policy
+from agentgym.baselines.freeing import let_go
 from agentgym.baselines.model import Policy, calm, gather, save_policy
 from agentgym.baselines.progress import Journal, Pace
 from agentgym.core.errors import InvalidConfig, did_you_mean
@@ -274,6 +275,7 @@ def leave(
     if is_main():
         save_policy(policy, place)
         if config.eval.envs:
+            let_go(trainer)
             if ranks() > 1:  # it was put together on the CPU
                 policy.model.to(trainer.accelerator.device)
             step = int(trainer.state.global_step)
