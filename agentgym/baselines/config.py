@@ -120,9 +120,9 @@ class ModelConfig(Settings):
         name: a known model ("smollm2"), a folder, a hub id; "scratch" makes one as `scratch` says.
         scratch: the shape of a model from scratch.
         lora: train an adapter; None trains every weight.
-        dtype: "auto", "float32", "bfloat16" or "float16" of the weights in memory. "auto" is float32
-            where every weight is trained: most steps are too small for what 16 bits can tell apart.
-            Under an adapter, which is float32, it is what the files have on a GPU.
+        dtype: "auto", "float32", "bfloat16" or "float16" of the weights in memory. "auto" is
+            float32 where every weight is trained: most steps are too small for what 16 bits can
+            tell apart. Under an adapter, which is float32, it is what the files have on a GPU.
         device: "auto", "cpu", "cuda", ...
         chat_template: a file that holds a chat template to use in place of the model's own.
         template_options: further variables for the chat template.

@@ -167,7 +167,7 @@ def _stage(
 def _playing(stage: Stage, shape: ModelShape, spread: Spread, machine: Machine) -> Memory:
     """Return what one process needs that plays and holds nothing else."""
     if any(p.engine == "vllm" for p in stage.played):
-        return Memory(engine=VLLM * machine.memory)
+        return Memory(engine=(stage.engine or VLLM) * machine.memory)
     ours = [p for p in stage.played if p.engine == "hf"]
     if not ours:
         return Memory()

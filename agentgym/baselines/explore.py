@@ -49,6 +49,7 @@ class ExploreConfig(Settings):
         envs: the tasks.
         samples: how often each task is played (the paper's K).
         sampling: how a model plays.
+        gpu_memory: "vllm:" part of the GPU's memory that is vLLM's; None leaves it to vLLM (0.9).
         failures: failed episodes in a row after which the run stops, since something is broken.
     """
 
@@ -57,6 +58,7 @@ class ExploreConfig(Settings):
     envs: tuple[EnvTasks, ...] = ()
     samples: int = Field(1, ge=1, le=MOST_ATTEMPTS)
     sampling: SamplingConfig = SamplingConfig(temperature=1.0)
+    gpu_memory: float | None = Field(None, gt=0, lt=1)
     failures: int | None = Field(10, ge=1)
 
     @model_validator(mode="after")
@@ -179,6 +181,10 @@ def agent_options(config: ExploreConfig, model: ModelConfig | None = None) -> di
     if kind == "hf":
         options |= {"device": model.device, "dtype": model.dtype}
         options |= {"template_options": model.template_options} if model.template_options else {}
+    if kind == "vllm" and config.gpu_memory is not None:
+        given = config.options.get("engine", {})
+        engine = {"gpu_memory_utilization": config.gpu_memory, **given}
+        return {**options, **config.options, "engine": engine}
     return {**options, **config.options}
 
 
@@ -187,6 +193,8 @@ def _record(config: ExploreConfig, seed: int) -> dict[str, Any]:
     settings = config.model_dump(mode="json")
     sampling = settings.pop("sampling")
     execution = {k: sampling.pop(k) for k in ("max_batch", "concurrency", "executor")}
+    gpu_memory = settings.pop("gpu_memory")
+    execution |= {} if gpu_memory is None else {"gpu_memory": gpu_memory}
     return {
         "name": "exploration",
         "agent": {"name": describe_agent(config)},

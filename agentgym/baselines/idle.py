@@ -117,6 +117,11 @@ IDLE: tuple[Idle, ...] = (
         "no engine shares the GPU; set engine.kind=vllm-colocate",
     ),
     Idle(
+        ("explore.gpu_memory",),
+        lambda config: not str(at(config, "explore.agent")).startswith("vllm:"),
+        "explore.agent is {explore.agent}, which starts no vLLM; let vllm:FOLDER play",
+    ),
+    Idle(
         ("adca.alpha_min", "adca.alpha_progress", "adca.total_steps"),
         _other("adca.alpha_schedule", "cosine"),
         "alpha is constant; set adca.alpha_schedule=cosine",

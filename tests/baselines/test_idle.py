@@ -31,6 +31,7 @@ VAIN = [
     ("grpo", ["optim.epochs=2"], "samplings=8 says how long", ["samplings=null"]),
     ("grpo", ["width=5"], "aggregation is token-mean", ["aggregation=seq-mean-token-sum-norm"]),
     ("grpo", ["engine.url=http://h:1"], "engine.kind=vllm-server", ["engine.kind=vllm-server"]),
+    ("agentevol", ["explore.gpu_memory=0.5"], "starts no vLLM", ["explore.agent=vllm:policy"]),
     ("grpo", ["engine.gpu_memory=0.5"], "vllm-colocate", ["engine.kind=vllm-colocate"]),
     ("grpo", ["engine.cache_tokens=5", "engine.kind=vllm-server"], "engine.kind=hf", []),
     ("adca-grpo", ["adca.alpha_min=0.1"], "alpha is constant", ["adca.alpha_schedule=cosine"]),

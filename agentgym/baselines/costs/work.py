@@ -245,7 +245,8 @@ class Counter:
             if times:
                 merged = {"initial": initial, "previous": previous, "none": Rows()}[config.merge]
                 learning = self.learning(name, kept + merged + chat, config.optim)
-                stages.append(Stage(f"exploration, {name}", played=(played,), times=times))
+                exploring = Stage(f"exploration, {name}", played=(played,), times=times)
+                stages.append(replace(exploring, engine=config.explore.gpu_memory or 0.0))
                 stages.append(replace(learning, times=times))
         return stages
 
@@ -268,7 +269,8 @@ class Counter:
                 rows += self._file(path, "episodes")
         else:
             played = self.explored(config.explore)
-            stages.append(Stage("exploration", played=(played,)))
+            engine = config.explore.gpu_memory or 0.0
+            stages.append(Stage("exploration", played=(played,), engine=engine))
             tasks = played.episodes / config.explore.samples
             pairs = tasks * min(config.pairs.per_task, config.explore.samples // 2)
             mean = (played.own + played.read) / max(played.episodes, 1)
