@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ pytest.importorskip("yaml")
 
 import yaml
 
+from agentgym.baselines.adca_grpo import AdcaGRPOConfig
 from agentgym.baselines.agentevol import AgentEvolConfig
 from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.catalog import BASELINES, UnknownBaseline, find_baseline
@@ -27,7 +29,7 @@ from agentgym.baselines.config import (
     to_yaml,
 )
 from agentgym.baselines.dpo import DPOConfig
-from agentgym.baselines.grpo import GRPOConfig
+from agentgym.baselines.grpo import GRPOConfig, total_steps, updates
 from agentgym.baselines.profiles import UnknownProfile
 from agentgym.core.errors import InvalidConfig
 
@@ -149,6 +151,26 @@ def test_the_published_settings_are_the_paper_profiles() -> None:
     assert (evol.optim.lr, evol.optim.epochs) == (1e-5, 1)
     babyai = next(t for t in evol.explore.envs if t.env == "babyai")
     assert babyai.threshold == 0.0
+
+
+@pytest.mark.parametrize(("cls", "name"), [(GRPOConfig, "grpo"), (AdcaGRPOConfig, "adca-grpo")])
+def test_the_published_settings_of_grpo_are_agentevolvers(cls: type[GRPOConfig], name: str) -> None:
+    config = load_config(cls, name, "paper")
+    assert (config.groups, config.group_size, config.optim.epochs, config.samplings) == (
+        32, 8, 40, None,
+    )  # fmt: skip
+    assert (config.sampling.max_tokens, config.length.max_tokens) == (4096, 25_580)
+    assert (config.sampling.temperature, config.eval.attempts, config.reward) == (0.9, 8, "success")
+    assert config.optim.batch_size * config.optim.accumulate * 8 == 8 * config.group_size
+    passes = total_steps(config)
+    assert passes is not None
+    assert passes / updates(config) == math.ceil(40 * 100 / 32)
+
+
+@pytest.mark.parametrize("name", ["bc", "agentevol", "dpo"])
+def test_no_reply_of_agentgyms_has_a_limit_of_its_own(name: str) -> None:
+    config = find_baseline(name).config("paper")
+    assert config.length.max_tokens == config.eval.sampling.max_tokens == 4096
 
 
 def test_a_section_given_in_part_keeps_what_the_trainer_sets_in_the_rest(tmp_path: Path) -> None:
