@@ -44,7 +44,7 @@ class AdcaGRPOConfig(GRPOConfig):
 
     Attributes:
         adca: how credits and outcome become an advantage; its `prm_steps` and `total_steps` count
-            samplings, which are AgentEvolver's steps.
+            samplings, which are AgentEvolver's steps: the first is 1.
         attribution: who hands out credits.
     """
 
@@ -80,7 +80,8 @@ class CompositeCredit:
             groups,
             self.attributor,
             self.options,
-            step,
+            number,
+        number = step + 1  # AgentEvolver's first step is 1, for `prm_steps` and alpha alike
             outcomes=returns,
             team=team(),
         )
@@ -91,9 +92,9 @@ class CompositeCredit:
             assigned.credits,
             [t.episode.rounds for t in kept],
             self.options,
-            step,
+            number,
         )
-        figures = adca_metrics(composite, groups, returns, assigned.credits, self.options, step)
+        figures = adca_metrics(composite, groups, returns, assigned.credits, self.options, number)
         clocks = {
             "attribution_seconds": assigned.seconds,
             "attribution_environment_seconds": assigned.environment_seconds,
@@ -163,7 +164,7 @@ def plan(config: AdcaGRPOConfig) -> list[str]:
     """Return what `train` would do, a line each; nothing is played, asked or loaded."""
     check(config)
     adca, who = config.adca, config.attribution
-    until = "to the end" if adca.prm_steps is None else f"for {adca.prm_steps} samplings"
+    until = "to the end" if adca.prm_steps is None else f"until sampling {adca.prm_steps}"
     asked = f"{who.method} ({who.model or who.policy})" if who.method != "counterfactual" else (
         f"{who.method} (replaced by {who.replace})"
     )  # fmt: skip

@@ -36,7 +36,7 @@ def adca_metrics(
         outcomes: R, shape (B,).
         credits: the credits of each trajectory, None where it has none.
         options: the options that were used.
-        global_step: the training step, from 0.
+        global_step: the training step, from 1.
     """
     returns = np.asarray(outcomes, dtype=np.float64)
     batch = _Batch(composite, groups, returns > SUCCESS, [_signed(c) for c in credits])

@@ -40,8 +40,8 @@ class AdcaOptions(BaseModel):
         alpha_progress: progress of the cosine, in [0, 1]; None takes it from the step. Key
             `alpha_progress`.
         total_steps: steps the cosine takes. Key `total_steps`.
-        prm_steps: training steps before the advantage becomes plain GRPO and attribution stops;
-            None never stops it. Key `prm_steps`.
+        prm_steps: the step from which the advantage is plain GRPO and nothing is attributed, the
+            first being 1 (100: the first 99 samplings are); None never stops it. Key `prm_steps`.
         fix_base: step reward of a credit of one. Key `fix_base`.
         consistent: "allocation": weight of a step whose label agrees with the outcome. Key
             `consistent_scale`.
@@ -83,11 +83,11 @@ class AdcaOptions(BaseModel):
         return self
 
     def active(self, global_step: int) -> bool:
-        """Return whether the composite advantage still holds at a training step, from 0."""
+        """Return whether the composite advantage still holds at a training step, from 1."""
         return self.prm_steps is None or global_step < self.prm_steps
 
     def used(self, global_step: int) -> bool:
-        """Return whether what attribution says is used at a training step, from 0."""
+        """Return whether what attribution says is used at a training step, from 1."""
         weighed = self.outcome == "only_prm" or self.alpha_at(global_step) > 0.0
         return self.active(global_step) and weighed
 
@@ -98,7 +98,7 @@ class AdcaOptions(BaseModel):
         return min(max(global_step / self.total_steps, 0.0), 1.0)
 
     def alpha_at(self, global_step: int) -> float:
-        """Return alpha at a training step.
+        """Return alpha at a training step, from 1.
 
         alpha_min + (alpha - alpha_min) (1 + cos(pi p)) / 2, with p the progress (AgentEvolver,
         `ae_ray_trainer.py`).

@@ -113,7 +113,7 @@ def adca_advantages(
         lengths: K of each trajectory; needed only where credits are None. An episode of no steps
             has no advantages, and its outcome still counts in its group.
         options: see `AdcaOptions`; default as shipped by AgentEvolver.
-        global_step: the training step, from 0, for alpha and `prm_steps`.
+        global_step: the training step, from 1, for alpha and `prm_steps`.
 
     Raises:
         InvalidBatch: if the arguments do not belong to the same trajectories, or a number is not

@@ -110,16 +110,16 @@ def test_a_schedule_lets_credits_fade_and_then_nobody_is_asked() -> None:
     options = AdcaOptions(alpha_schedule="cosine", total_steps=8, prm_steps=8)
     credit = CompositeCredit(says, options)
     alphas = []
-    for step in range(8):
+    for step in range(7):
         _, figures = credit.assign(example(), step)
         alphas.append(figures["prm/alpha_t"])
-    assert alphas == pytest.approx([0.05 * (1 + math.cos(math.pi * s / 8)) for s in range(8)])
+    assert alphas == pytest.approx([0.05 * (1 + math.cos(math.pi * s / 8)) for s in range(1, 8)])
     asked = len(says.asked)
-    assert asked == 32
-    advantages, figures = credit.assign(example(), 8)
+    assert asked == 28
+    advantages, figures = credit.assign(example(), 7)  # the eighth sampling is step 8
     assert len(says.asked) == asked, "attribution has ended"
     assert figures["attribution/skipped"] == 4
-    plain, _ = OutcomeCredit().assign(example(), 8)
+    plain, _ = OutcomeCredit().assign(example(), 7)
     assert [a.tolist() for a in advantages] == [a.tolist() for a in plain]
 
 
@@ -249,7 +249,7 @@ def test_a_run_shows_what_attribution_did(tmp_path: Path) -> None:
     )
     config = AdcaGRPOConfig(
         **base.model_dump(),
-        adca={"prm_steps": 2, "alpha": 0.3},
+        adca={"prm_steps": 3, "alpha": 0.3},  # the third sampling is step 3
         attribution={"method": "counterfactual", "cache": str(tmp_path / "credits.jsonl")},
     )
     said: list[str] = []

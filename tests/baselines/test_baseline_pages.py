@@ -133,6 +133,20 @@ def test_each_formula_is_in_the_function_that_is_named() -> None:
         assert f"**{method}**" in text
 
 
+def test_both_pages_name_the_same_functions_of_the_advantage() -> None:
+    map_of = text_of("baselines")
+    named = set(re.findall(r"`advantage\.py: (\w+)`", map_of))
+    named |= {
+        name.rpartition(".")[2] for name in re.findall(r"`adca_options\.py: ([\w.]+)`", map_of)
+    }
+    text = text_of("adca")
+    text = text[text.index("## The advantage") : text.index("## The attributors")]
+    rows = [line.split(" | ")[1].strip() for line in text.splitlines() if line.startswith("| ")]
+    functions = {row.strip("`").rpartition(".")[2] for row in rows if row.startswith("`")}
+    assert functions == named - {"active"}, "active is said in words below the table"
+    assert "prm_steps" in text
+
+
 @pytest.mark.parametrize("page", ["baselines", *PAGE.values()])
 def test_files_and_functions_that_a_page_names_are_there(page: str) -> None:
     for line in text_of(page).splitlines():

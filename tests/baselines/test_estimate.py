@@ -117,9 +117,9 @@ def test_grpo_plays_what_it_says() -> None:
 
 def test_only_a_judge_is_called_and_no_longer_than_it_is_used() -> None:
     judged = find_baseline("adca-grpo").config("paper")
-    assert estimate(judged).calls == 100 * 256
+    assert estimate(judged).calls == 99 * 256  # before step 100, counted from 1
     short = find_baseline("adca-grpo").config("paper", ["adca.prm_steps=10"])
-    assert estimate(short).calls == 10 * 256
+    assert estimate(short).calls == 9 * 256
     assert estimate(PAPER["grpo"]).calls == 0
     assert estimate(find_baseline("adca-grpo").config("tiny")).calls == 0
 
@@ -291,4 +291,4 @@ def test_a_judge_is_asked_in_the_samplings_in_which_it_is_heard(
         alpha=alpha, alpha_min=alpha_min, alpha_schedule=schedule, outcome=outcome,
         total_steps=total, prm_steps=stop,
     )  # fmt: skip
-    assert asked(options, samplings) == sum(options.used(step) for step in range(samplings))
+    assert asked(options, samplings) == sum(options.used(step + 1) for step in range(samplings))

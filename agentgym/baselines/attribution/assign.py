@@ -69,7 +69,7 @@ def assign_credit(
         groups: the group of each episode.
         attributor: who is asked.
         options: see `AdcaOptions`.
-        global_step: the training step, from 0.
+        global_step: the training step, from 1.
         outcomes: R of each episode, by which `skip` decides; default its score.
         env: an environment to play in, for attributors that play (see `Attributor.attribute`).
         team: the processes that all attribute this batch together; default this one alone.

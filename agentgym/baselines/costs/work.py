@@ -342,16 +342,17 @@ def asked(options: AdcaOptions, samplings: int) -> int:
     The weight of a credit goes from one value to another and never back, so its use changes once.
 
     >>> [asked(AdcaOptions(alpha_schedule="cosine", prm_steps=p), 400) for p in (None, 30)]
-    [100, 30]
+    [99, 29]
     """
-    steps = samplings if options.prm_steps is None else min(samplings, options.prm_steps)
+    end = samplings if options.prm_steps is None else min(samplings, options.prm_steps - 1)
+    steps = range(1, end + 1)  # as AgentEvolver counts them
     if not steps:
         return 0
-    first, last = options.used(0), options.used(steps - 1)
+    first, last = options.used(steps[0]), options.used(steps[-1])
     if first == last:
-        return steps if last else 0
-    turn = bisect_left(range(steps), True, key=lambda step: options.used(step) == last)
-    return steps - turn if last else turn
+        return len(steps) if last else 0
+    turn = bisect_left(steps, True, key=lambda step: options.used(step) == last)
+    return len(steps) - turn if last else turn
 
 
 def replace_data(data: DataConfig, **changes: object) -> DataConfig:
