@@ -20,6 +20,7 @@ from typing import Any
 
 from pydantic import Field
 
+from agentgym.agents.base import ChatAgent
 from agentgym.baselines.adca_metrics import adca_metrics
 from agentgym.baselines.adca_options import AdcaOptions
 from agentgym.baselines.advantage import adca_advantages
@@ -30,6 +31,7 @@ from agentgym.baselines.attribution import (
     assign_credit,
     build_attributor,
 )
+from agentgym.baselines.config import SamplingConfig
 from agentgym.baselines.grpo import Floats, GRPOConfig, improve, outcomes
 from agentgym.baselines.grpo import check as check_grpo
 from agentgym.baselines.grpo import plan as plan_grpo
@@ -68,6 +70,10 @@ class CompositeCredit:
         self.attributor, self.options, self.reward = attributor, options, reward
         self.report = AttributionReport()
 
+    def meet(self, policy: ChatAgent, sampling: SamplingConfig) -> None:
+        """Introduce the policy to the attributor; see `Credit.meet`."""
+        self.attributor.meet(policy, sampling)
+
     def assign(self, samples: Samples, step: int) -> tuple[list[Floats], dict[str, float]]:
         """Return the advantages of a sampling; see `grpo.Credit.assign`."""
         kept = samples.trajectories
@@ -75,13 +81,13 @@ class CompositeCredit:
             return [], {}
         groups = [t.group for t in kept]
         returns = outcomes(samples, self.reward)
+        number = step + 1  # AgentEvolver's first step is 1, for `prm_steps` and alpha alike
         assigned = assign_credit(
             [t.episode for t in kept],
             groups,
             self.attributor,
             self.options,
             number,
-        number = step + 1  # AgentEvolver's first step is 1, for `prm_steps` and alpha alike
             outcomes=returns,
             team=team(),
         )

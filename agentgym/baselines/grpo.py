@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from agentgym.agents.base import ChatAgent
 from agentgym.baselines.adca_options import AdcaOptions
 from agentgym.baselines.advantage import GRPO_EPS, adca_advantages, grpo_advantages
 from agentgym.baselines.bc import CloningConfig, clone_first
@@ -143,6 +144,9 @@ class GRPOConfig(CloningConfig):
 class Credit(Protocol):
     """Says how much better than expected each round of each episode was."""
 
+    def meet(self, policy: ChatAgent, sampling: SamplingConfig) -> None:
+        """Get to know who plays, and how, before anything is played."""
+
     def assign(self, samples: Samples, step: int) -> tuple[list[Floats], dict[str, float]]:
         """Return an advantage a round, shape (K,) for each trajectory, and what to watch.
 
@@ -174,6 +178,9 @@ class OutcomeCredit:
 
     def __init__(self, reward: str = "score", scale: Scale = "group") -> None:
         self.reward, self.scale = reward, scale
+
+    def meet(self, policy: ChatAgent, sampling: SamplingConfig) -> None:
+        """Nothing depends on who plays."""
 
     def assign(self, samples: Samples, step: int) -> tuple[list[Floats], dict[str, float]]:
         """Return the advantages of a sampling; see `Credit.assign`."""

@@ -147,6 +147,7 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
             self._reference = spread(self._reference, self)
         self._micro: list[Batch] = []
         self.engine = self._make_engine()
+        self.credit.meet(self.engine, config.sampling)
 
     def _prepare_inputs(self, generation_batch: list[dict[str, Any]]) -> Batch:
         """Return the next part of what was played, playing first where all has been used."""
@@ -162,6 +163,8 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         counts = Counter(numbers)
         if any(count != config.group_size for count in counts.values()):
             raise InvalidConfig(f"a process has parts of groups alone: {dict(counts)}")
+        talks = self.engine.continuations
+        talks.turns = talks.rewritten = 0
         with self._sampling():
             played = sample_groups(
                 [self.groups[n] for n in counts],
@@ -175,13 +178,15 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
                     self.journal.say, f"playing at step {self._global_step}", self.engine
                 ),
             )
-        if self._team.size > 1:
-            played = whole(self._team.share(to_share(played)))
-        self.samples = samples = played
-        self.left_out += samples.left_out
-        self.journal.say(f"step {self._global_step}: {samples}")
-        advantages, figures = self.credit.assign(samples, self._samplings)
-        self._note({**samples.metrics(), **self._continuity(), **figures})
+            if self._team.size > 1:
+                played = whole(self._team.share(to_share(played)))
+            self.samples = samples = played
+            self.left_out += samples.left_out
+            self.journal.say(f"step {self._global_step}: {samples}")
+            # How many turns a chat template would have written with other tokens.
+            rewritten = self._ratio(talks.rewritten, talks.turns)
+            advantages, figures = self.credit.assign(samples, self._samplings)
+        self._note({**samples.metrics(), "rewritten_turns": rewritten, **figures})
         rows = [token_row(t, a) for t, a in zip(samples.trajectories, advantages, strict=True)]
         return self._parts(rows)
 
@@ -316,13 +321,6 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         """Return a ratio over all processes, 0 where there is nothing to count."""
         parts, counts = zip(*self._team.share((part, count)), strict=True)
         return float(sum(parts) / (sum(counts) or 1))
-
-    def _continuity(self) -> dict[str, float]:
-        """Return how many turns a chat template would have written with other tokens."""
-        talks = self.engine.continuations
-        share = self._ratio(talks.rewritten, talks.turns)
-        talks.turns = talks.rewritten = 0
-        return {"rewritten_turns": share}
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Add what follows from several figures, and log."""

@@ -8,6 +8,7 @@ in a worker process or on another machine (see `workers`).
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from agentgym.core import AgentGymError, EnvNeeds, TextEnv, make
@@ -95,10 +96,17 @@ def describe(host: EnvHost, choice: EnvChoice) -> Description:
 
 
 def begin(
-    host: EnvHost, episode: str, choice: EnvChoice, task_id: str, seed: int
+    host: EnvHost,
+    episode: str,
+    choice: EnvChoice,
+    task_id: str,
+    seed: int,
+    state: Mapping[str, Any] | None = None,
 ) -> tuple[str, dict[str, Any]]:
-    """Reset an environment for an episode."""
+    """Reset an environment for an episode, or set it to a snapshot of one."""
     env = host.take(episode, choice)
+    if state is not None:
+        return env.set_state(state)
     return env.reset(seed=seed, options={"task_id": task_id})
 
 

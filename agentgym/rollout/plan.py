@@ -8,7 +8,7 @@ leaving tasks out of a plan, or adding some, changes no other episode.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, TypeVar
 
@@ -24,7 +24,7 @@ from pydantic import (
 from agentgym.core import AgentGymError, Task, TaskSet, make, portable_id
 from agentgym.core.errors import InvalidConfig, did_you_mean
 from agentgym.core.options import whole
-from agentgym.rollout.episode import episode_key
+from agentgym.rollout.episode import Step, episode_key
 
 T = TypeVar("T")
 
@@ -97,6 +97,22 @@ class EnvChoice(BaseModel):
         return self.model_dump_json()
 
 
+class Moment(NamedTuple):
+    """Where an episode is played on from, and how far.
+
+    Attributes:
+        state: the environment's snapshot.
+        opening: the observation the episode began with.
+        steps: what was played since, which a model is shown as its own past.
+        rounds: most rounds that are played; None goes to the episode's end.
+    """
+
+    state: Mapping[str, Any]
+    opening: str
+    steps: tuple[Step, ...] = ()
+    rounds: int | None = None
+
+
 class Job(NamedTuple):
     """One episode to be played.
 
@@ -106,6 +122,8 @@ class Job(NamedTuple):
         attempt: which of the repeated attempts, from 0.
         seed: what `reset` is given; the same for every attempt at a task.
         agent_seed: what the agent is given; differs from attempt to attempt.
+        moment: where it is played on from; None is its beginning. The record then holds the rounds
+            from there, and the score they came to.
     """
 
     env: EnvChoice
@@ -113,11 +131,17 @@ class Job(NamedTuple):
     attempt: int
     seed: int
     agent_seed: int
+    moment: Moment | None = None
 
     @property
     def key(self) -> str:
         """Identifies the attempt within a run, as `Episode.key` does."""
         return episode_key(self.env.env_id, self.env.edition, self.task.id, self.attempt)
+
+    @property
+    def beginning(self) -> tuple[EnvChoice, str, int, Mapping[str, Any] | None]:
+        """What `host.begin` is told: environment, task, seed, and the snapshot if there is one."""
+        return self.env, self.task.id, self.seed, self.moment.state if self.moment else None
 
 
 def plan(

@@ -57,6 +57,14 @@ class _Log:
 
     def opened(self, observation: str, info: dict[str, Any]) -> None:
         self.observation, self.goal = utf8(observation), utf8(info["goal"])
+        if self.job.moment is not None:
+            self.score, self.success = info["score"], info["success"]
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended, or as many rounds were played as were to be."""
+        most = self.job.moment.rounds if self.job.moment else None
+        return self.terminated or self.truncated or (most is not None and len(self.steps) >= most)
 
     def add(self, step: Step, terminated: bool, truncated: bool, success: bool) -> None:
         self.steps.append(step)
@@ -127,7 +135,7 @@ def play(
 
 def _play(host: EnvHost, token: str, job: Job, agent: Agent, log: _Log) -> None:
     try:
-        observation, info = begin(host, token, job.env, job.task.id, job.seed)
+        observation, info = begin(host, token, *job.beginning)
         log.opened(observation, info)
     except Exception as error:
         raise _Stop("failed", _failure("environment", error)) from error
@@ -137,7 +145,7 @@ def _play(host: EnvHost, token: str, job: Job, agent: Agent, log: _Log) -> None:
         raise
     except Exception as error:
         raise _Stop("failed", _failure("agent", error)) from error
-    while not (log.terminated or log.truncated):
+    while not log.over:
         try:
             thought, action = _split(player.act(observation, info))
             reply = _write(log, thought, action)
@@ -284,10 +292,10 @@ async def converse(
     tools = fmt.tools(profile) if calls.agent.supports_tools else []
     log.instructions = fmt.instructions(profile, tools=bool(tools))
     try:
-        observation, info = await _reach(worker.run(begin, token, job.env, job.task.id, job.seed))
+        observation, info = await _reach(worker.run(begin, token, *job.beginning))
         log.opened(observation, info)
-        talk = Conversation(log.instructions, fmt.acknowledgement, log.observation)
-        while not (log.terminated or log.truncated):
+        talk = _talk(job, log)
+        while not log.over:
             calls.check()
             reply = await calls.complete(talk.messages, tools)
             step, ended, success = await _round(worker, token, reply, fmt, profile, keep_tokens)
@@ -300,6 +308,16 @@ async def converse(
         return log.episode(stop)
     finally:
         calls.agent.release(token)
+
+
+def _talk(job: Job, log: _Log) -> Conversation:
+    """Return the conversation a model is shown first."""
+    # What an environment says at a snapshot is its answer to the last step before it.
+    first = job.moment.opening if job.moment else log.observation
+    talk = Conversation(log.instructions, log.fmt.acknowledgement, first)
+    for step in job.moment.steps if job.moment else ():
+        talk.add(Message("assistant", step.reply, step.tool_calls), step.observation)
+    return talk
 
 
 async def _reach(answer: Any) -> Any:

@@ -84,6 +84,8 @@ class Given:
     def __init__(self, seed: int = 0, constant: float | None = None) -> None:
         self.rng, self.constant = np.random.default_rng(seed), constant
 
+    def meet(self, policy: Any, sampling: Any) -> None: ...
+
     def assign(self, samples: Samples, step: int) -> tuple[list[Any], dict[str, float]]:
         rounds = [t.episode.rounds for t in samples.trajectories]
         if self.constant is not None:

@@ -17,6 +17,7 @@ from agentgym.baselines.attribution.calls import CallLimits
 from agentgym.baselines.attribution.counterfactual import CounterfactualAttributor
 from agentgym.baselines.attribution.llm import LlmAttributor
 from agentgym.baselines.attribution.monte_carlo import MonteCarloAttributor
+from agentgym.baselines.attribution.policy_value import PolicyValueAttributor
 from agentgym.baselines.attribution.report import AttributionReport
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "CounterfactualAttributor",
     "LlmAttributor",
     "MonteCarloAttributor",
+    "PolicyValueAttributor",
     "Spent",
     "assign_credit",
     "assign_credit_async",

@@ -16,7 +16,9 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from agentgym.agents.base import ChatAgent
 from agentgym.agents.message import Usage, canonical
+from agentgym.baselines.config import SamplingConfig
 from agentgym.core import TextEnv
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.limits import RunAborted
@@ -120,6 +122,9 @@ class Attributor(ABC):
     """How many episodes `attribute` may be asked about at a time."""
     central: bool = False
     """Whether, of several processes, the main one asks for all: what may be spent is the run's."""
+
+    def meet(self, policy: ChatAgent, sampling: SamplingConfig) -> None:
+        """Get to know the policy that is trained, and how it samples, where that matters."""
 
     @property
     def environment_seconds(self) -> float:

@@ -14,10 +14,13 @@ from agentgym.baselines.attribution.calls import CallLimits
 from agentgym.baselines.attribution.counterfactual import CounterfactualAttributor, Replace
 from agentgym.baselines.attribution.llm import LlmAttributor
 from agentgym.baselines.attribution.monte_carlo import MonteCarloAttributor
+from agentgym.baselines.attribution.policy_value import PolicyValueAttributor
 from agentgym.core.errors import InvalidConfig
 
 Method = Literal["llm", "counterfactual", "monte_carlo"]
 
+SELF = "self"
+"""The policy that plays on is the one that is trained."""
 OUR_MODELS = ("openai", "hf", "llamacpp", "vllm")
 JUDGING: dict[str, Any] = {"temperature": 0.0, "max_tokens": 8192}
 """How AgentEvolver's judge is asked; a model class of one's own has options of its own."""
@@ -36,7 +39,8 @@ class AttributionConfig(BaseModel):
         limits: "llm": what may be asked.
         replace: "counterfactual": what takes a step's place.
         alternatives: "counterfactual": how many sampled actions.
-        policy: "monte_carlo": who plays on.
+        policy: "monte_carlo": who plays on, and whose values these therefore are: "random", "rule"
+            or "expert", which cost no tokens, or "self", the policy that is trained.
         rollouts: "monte_carlo": continuations of each moment.
         horizon: "monte_carlo": most steps of a continuation.
         seed: for the attributors that play.
@@ -65,6 +69,11 @@ class AttributionConfig(BaseModel):
             not self.model
         ):
             raise ValueError('method "llm" needs model: the judge, for example openai:qwen-max')
+        if self.policy == SELF and self.cache and self.method == "monte_carlo":
+            raise ValueError(
+                'policy "self" changes with every step, so its values cannot be repeated from a '
+                "cache: leave cache out"
+            )
         return self
 
 
@@ -86,6 +95,10 @@ def _build(method: Method, config: AttributionConfig, replay: bool) -> Attributo
     if method == "counterfactual":
         return CounterfactualAttributor(
             config.replace, alternatives=config.alternatives, seed=config.seed
+        )
+    if method == "monte_carlo" and config.policy == SELF:
+        return PolicyValueAttributor(
+            rollouts=config.rollouts, horizon=config.horizon, seed=config.seed
         )
     if method == "monte_carlo":
         return MonteCarloAttributor(

@@ -1,8 +1,10 @@
 """Attribution by value: how much better the agent stood after a step than before it.
 
 The value of a moment is the mean final score of a few rollouts that a policy plays from its
-snapshot. A step's credit is the difference its own moment makes. The credits of an episode
-therefore sum to its score less the value of its beginning, whatever the steps between.
+snapshot. It is that policy's value: here a program's (random, rule, expert, a function), and not
+that of the language model that is trained, which is in `policy_value`. A step's credit is the
+difference its own moment makes. The credits of an episode therefore sum to its score less the value
+of its beginning, whatever the steps between.
 """
 
 from __future__ import annotations
@@ -29,8 +31,10 @@ NO_ACTION = "No action was given; this round is lost."
 
 
 class MonteCarloAttributor(Attributor):
-    """Credits a step with the value it added: credit_t = V(s_t+1) - V(s_t).
+    """Credits a step with the value it added: credit_t = V(s_t+1) - V(s_t), under another policy.
 
+    V is the value of `policy`, not of the policy that is trained: with the expert it says what was
+    still possible, at random how near the goal came. `PolicyValueAttributor` has the policy's own.
     V is the mean final score of `rollouts` continuations by the policy; at the episode's end it is
     the score. K steps cost up to (K + 1) `rollouts` continuations. The rollouts of every moment
     draw the same random numbers, so a step that changes nothing has a credit of nothing, up to
@@ -63,7 +67,8 @@ class MonteCarloAttributor(Attributor):
         if not isinstance(agent, Agent) and (not callable(agent) or hasattr(agent, "complete")):
             raise InvalidConfig(
                 f"the policy must be an agent that maps an observation to an action (random, "
-                f"rule, expert, or your own), or a function; got {policy!r}"
+                f"rule, expert, or your own), or a function; a language model's values are "
+                f"PolicyValueAttributor's; got {policy!r}"
             )
         self.policy: Agent | Policy = agent
         self.rollouts = whole("rollouts", rollouts)
