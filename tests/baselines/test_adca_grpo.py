@@ -263,6 +263,13 @@ def test_a_run_shows_what_attribution_did(tmp_path: Path) -> None:
     assert [p["prm/alpha_t"] for p in points] == [0.3, 0.3, 0.0]
     assert all(p["prm/avg_steps_per_sample"] == 2 for p in points)
     assert "prm/decouple/outcome_share_last_mean" in points[0]
+    played = [p["attribution_environment_seconds"] for p in points]
+    assert min(played[:2]) > 0
+    assert played[2] == 0, "attribution has ended"
+    assert all(p["attribution_seconds"] >= p["attribution_environment_seconds"] for p in points)
+    for p in points:
+        waited = p["environment_seconds"] + p["attribution_environment_seconds"]
+        assert p["environment_share"] == pytest.approx(waited / p["step_time"])
     assert any(line.startswith("attribution: ") for line in said)
     assert (tmp_path / "credits.jsonl").exists()
 
