@@ -434,7 +434,7 @@ def test_an_arm_that_finds_no_pair_stops_no_other(
     experiment, folder = load_experiment(tmp_path / "unpaired.yaml"), tmp_path / "run"
     run(experiment, folder, lambda _: None)
     shown = show(experiment, folder)
-    assert "| maze | DPO | not trained |  | 0 |  |  |" in shown
+    assert "| maze | DPO | not trained |  |  | 0 |  |  |" in shown
     for seed in (0, 1):
         assert f"- maze, DPO, seed {seed} was not trained: there is no pair to learn" in shown
     assert "DPO - BC" not in shown
@@ -466,6 +466,8 @@ def test_results_of_before_can_be_read() -> None:
         "spent": {"episodes": 4, "steps": 1},
     }  # fmt: skip
     assert Line.model_validate(old).untrained == {}
+    assert Line.model_validate(old).wide.value is None
     difference = {"value": 0.0, "low": None, "high": None, "tasks": 1}
     gap = {"env": "maze", "arm": "dpo", "other": "bc", "difference": difference, "apart": False}
     assert Gap.model_validate(gap).seeds == ()
+    assert not Gap.model_validate(gap).wide_apart

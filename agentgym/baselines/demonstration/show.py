@@ -79,27 +79,35 @@ def show(experiment: Experiment, folder: Path) -> str:
 
 
 def table(lines: Sequence[Line], gaps: Sequence[Gap]) -> str:
-    """Return what was reached as Markdown: success with its interval, and each seed's."""
+    """Return what was reached as Markdown: success with its intervals, and each seed's."""
     rows = [
-        "| environment | policy | solved, % (95% interval) | seeds, % | held-out episodes | "
-        "episodes learned from, a seed | optimiser steps, a seed |",
-        "| --- | --- | --- | --- | ---: | ---: | ---: |",
+        "| environment | policy | solved, % (95% interval) | interval over tasks and seeds | "
+        "seeds, % | held-out episodes | episodes learned from, a seed | optimiser steps, a seed |",
+        "| --- | --- | --- | --- | --- | ---: | ---: | ---: |",
     ]
     for one in lines:
         seeds = "" if one.arm in LINES else ", ".join(f"{100 * s:.1f}" for s in one.seeds)
         count = f"{one.episodes}" + (f" ({one.failed} failed)" if one.failed else "")
         solved = percent(one.success) if one.episodes else "not trained"
         rows.append(
-            f"| {one.env} | {title(one.arm)} | {solved} | {seeds} | {count} | {given(one.spent)} |"
+            f"| {one.env} | {title(one.arm)} | {solved} | {ends(one.wide)} | {seeds} | {count} | "
+            f"{given(one.spent)} |"
         )
-    rows += ["", "| environment | difference | points (95% interval) | intervals apart |"]
-    rows.append("| --- | --- | --- | --- |")
+    rows += [
+        "",
+        "| environment | difference | points (95% interval) | intervals apart | "
+        "interval over tasks and seeds | these apart |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
     for one_gap in gaps:
         names = f"{title(one_gap.arm)} - {title(one_gap.other)}"
-        apart = "yes" if one_gap.apart else "no"
+        apart, wide_apart = ("yes" if so else "no" for so in (one_gap.apart, one_gap.wide_apart))
         if one_gap.seeds:
             names += f" (seeds {', '.join(map(str, one_gap.seeds))} alone)"
-        rows.append(f"| {one_gap.env} | {names} | {percent(one_gap.difference)} | {apart} |")
+        rows.append(
+            f"| {one_gap.env} | {names} | {percent(one_gap.difference)} | {apart} | "
+            f"{ends(one_gap.wide)} | {wide_apart if ends(one_gap.wide) else ''} |"
+        )
     notes = [
         f"- {one.env}, {title(one.arm)}, seed {seed} was not trained: {why}"
         for one in lines
@@ -132,6 +140,15 @@ def percent(estimate: Estimate) -> str:
     if estimate.value is None:
         return ""
     text = f"{100 * estimate.value:.1f}"
+    return f"{text} ({ends(estimate)})" if ends(estimate) else text
+
+
+def ends(estimate: Estimate) -> str:
+    """Return the ends of an interval as text; "" where there is none.
+
+    >>> ends(Estimate(value=0.5, low=0.4, high=0.6, tasks=90)), ends(Estimate(value=0.5))
+    ('40.0 to 60.0', '')
+    """
     if estimate.low is None or estimate.high is None:
-        return text
-    return f"{text} ({100 * estimate.low:.1f} to {100 * estimate.high:.1f})"
+        return ""
+    return f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}"
