@@ -25,6 +25,7 @@ from agentgym.baselines.adca_metrics import adca_metrics
 from agentgym.baselines.adca_options import AdcaOptions
 from agentgym.baselines.advantage import adca_advantages
 from agentgym.baselines.attribution import (
+    SELF,
     AttributionConfig,
     AttributionReport,
     Attributor,
@@ -175,9 +176,19 @@ def plan(config: AdcaGRPOConfig) -> list[str]:
         f"{who.method} (replaced by {who.replace})"
     )  # fmt: skip
     cache = f", kept in {who.cache}" if who.cache else ""
+    own = who.method == "monte_carlo" and who.policy == SELF
+    most = "" if who.horizon is None else f" of at most {who.horizon} rounds"
     return [
         *plan_grpo(config),
         f"credits by {asked}{cache}, {until}, left out: {adca.skip}",
+        *(
+            [
+                f"  {who.rollouts} continuations{most} from every round of every episode, which no "
+                "estimate of cost includes"
+            ]
+            if own
+            else []
+        ),
         f"advantage: {adca.scheme}, normalised {adca.norm}, outcome on {adca.outcome}, alpha "
         f"{adca.alpha:g} ({adca.alpha_schedule}), gamma {adca.gamma:g}",
     ]
