@@ -12,15 +12,24 @@ from agentgym.core import require
 from agentgym.core.errors import InvalidConfig, MissingData
 
 
-def load(name: str, *, device: str, dtype: str, adapter: str | None) -> tuple[Any, Any]:
+def load(
+    name: str, *, device: str, dtype: str, adapter: str | None, attention: str | None = None
+) -> tuple[Any, Any]:
     """Return (model, tokenizer) of a known name, a folder or a hub id.
 
     Code that comes with a model is never run; only architectures transformers has are loaded.
 
+    Args:
+        name: the model.
+        device: where it goes; "auto" for a GPU where there is one.
+        dtype: of its weights; "auto" for float32 on a CPU and else that of its files.
+        adapter: a LoRA adapter that is merged into it.
+        attention: transformers' name of what computes attention; None takes its own choice.
+
     Raises:
         UnknownModel: if the name is none of these.
         MissingData: if it is not on this machine and cannot be brought.
-        InvalidConfig: if device or dtype is not one there is.
+        InvalidConfig: if device, dtype or attention is not one there is.
         MissingExtra: if an adapter is given and peft is not installed.
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -30,7 +39,13 @@ def load(name: str, *, device: str, dtype: str, adapter: str | None) -> tuple[An
     try:
         with no_progress_bars():
             tokenizer = AutoTokenizer.from_pretrained(where)
-            model = AutoModelForCausalLM.from_pretrained(where, dtype=_dtype(dtype, place))
+            model = AutoModelForCausalLM.from_pretrained(
+                where, dtype=_dtype(dtype, place), attn_implementation=attention
+            )
+    except (ImportError, ValueError) as error:
+        if attention is None:
+            raise
+        raise InvalidConfig(f"{name} cannot be loaded with {attention}: {error}") from error
     except OSError as error:
         raise MissingData(
             f"{name} cannot be loaded: {error}. Without a network, give the path of a model "

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from agentgym.agents.build import build_agent, find_agent
 from agentgym.agents.openai import MissingKey
+from agentgym.baselines.attention import check_attention
 from agentgym.baselines.bc import BCConfig, CloningConfig, require_policy
 from agentgym.baselines.config import (
     SCRATCH,
@@ -131,6 +132,7 @@ def _of_whole(config: BaseModel) -> Faults:
         yield from _needs("tensorboard", "A curve for TensorBoard", "train")
     if config.optim.trainer:
         yield from caught(lambda: _trainer_arguments(config))
+    yield from caught(lambda: check_attention(config))
     if not isinstance(config, BCConfig):
         return
     yield from _trainer(config)

@@ -31,6 +31,7 @@ MOST, MANY = 2**16, 2**24
 is larger is a slip of the finger, which would end a run only once memory has."""
 DEVICE = r"^(auto|cpu|mps|(cuda|xpu|npu|hpu)(:\d+)?)$"
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+Attention = Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"]
 Beta = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -124,6 +125,9 @@ class ModelConfig(Settings):
             float32 where every weight is trained: most steps are too small for what 16 bits can
             tell apart. Under an adapter, which is float32, it is what the files have on a GPU.
         device: "auto", "cpu", "cuda", ...
+        attention: "sdpa", "eager", "flash_attention_2" or "flash_attention_3"; None takes what
+            transformers chooses. Flash needs a GPU, its package and passes in bfloat16, and is for
+            learning alone: what plays in this process plays with "sdpa".
         chat_template: a file that holds a chat template to use in place of the model's own.
         template_options: further variables for the chat template.
     """
@@ -133,6 +137,7 @@ class ModelConfig(Settings):
     lora: LoraConfig | None = None
     dtype: Dtype = "auto"
     device: str = Field("auto", pattern=DEVICE)
+    attention: Attention | None = None
     chat_template: Path | None = None
     template_options: dict[str, Any] = Field(default_factory=dict)
 

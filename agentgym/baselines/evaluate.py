@@ -15,6 +15,7 @@ from typing import Any
 from agentgym.agenteval.evaluate import evaluate
 from agentgym.agents.base import ChatAgent
 from agentgym.agents.hf import HFAgent
+from agentgym.baselines.attention import masked
 from agentgym.baselines.config import EvalConfig, SamplingConfig
 from agentgym.baselines.examples import env_choice
 from agentgym.baselines.model import Policy
@@ -93,7 +94,7 @@ def agent_of(policy: Policy, sampling: SamplingConfig) -> Iterator[HFAgent]:
         name="policy",
     )
     try:
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(), masked(model):
             yield agent
     finally:
         agent.close()

@@ -87,12 +87,14 @@ def load_policy(config: ModelConfig, texts: Iterable[str] = (), *, seed: int = 0
     """
     if config.name == SCRATCH:
         tokenizer = make_tokenizer(texts, config.scratch.vocab)
-        model = make_model(config.scratch, tokenizer, seed=seed)
+        model = make_model(config.scratch, tokenizer, seed=seed, attention=config.attention)
         model = model.to("cuda" if config.device == "auto" and torch.cuda.is_available() else "cpu")
     else:
         # Training moves the model to its own device; loading must not fill the first GPU.
         device = "cpu" if config.device == "auto" and _ranks() > 1 else config.device
-        model, tokenizer = load(config.name, device=device, dtype=config.held, adapter=None)
+        model, tokenizer = load(
+            config.name, device=device, dtype=config.held, adapter=None, attention=config.attention
+        )
     if config.chat_template is not None:
         if not config.chat_template.is_file():
             raise InvalidConfig(f"there is no chat template {config.chat_template}")
@@ -163,7 +165,9 @@ def make_tokenizer(texts: Iterable[str], vocab: int) -> Any:
     return tokenizer
 
 
-def make_model(config: ScratchConfig, tokenizer: Any, *, seed: int) -> Any:
+def make_model(
+    config: ScratchConfig, tokenizer: Any, *, seed: int, attention: str | None = None
+) -> Any:
     """Return a Llama of this shape with random weights, which follow from the seed.
 
     Raises:
@@ -190,6 +194,7 @@ def make_model(config: ScratchConfig, tokenizer: Any, *, seed: int) -> Any:
         pad_token_id=tokenizer.pad_token_id,
         eos_token_id=tokenizer.eos_token_id,
         bos_token_id=None,
+        attn_implementation=attention,
     )
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -219,7 +224,7 @@ def gather(parts: Path, start: ModelConfig) -> Policy:
         parts: the folder they saved into: a model, or an adapter of the model they began with.
         start: the model they began with.
     """
-    plain = start.model_copy(update={"lora": None})
+    plain = start.model_copy(update={"lora": None, "attention": None})  # it only plays now
     if start.lora is None:
         policy = load_policy(plain.model_copy(update={"name": str(parts), "chat_template": None}))
     else:

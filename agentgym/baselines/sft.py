@@ -18,11 +18,13 @@ from datasets import Dataset
 from trl import SFTConfig, SFTTrainer
 from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
 
+from agentgym.baselines.attention import is_flash
 from agentgym.baselines.config import RunConfig
 from agentgym.baselines.examples import Row
 from agentgym.baselines.losses import aggregate
 from agentgym.baselines.model import Policy, calm
 from agentgym.baselines.training import arguments
+from agentgym.core.errors import InvalidConfig
 
 
 def make_trainer(
@@ -34,6 +36,8 @@ def make_trainer(
     )
     packed = config.optim.batching == "packed"
     collator = WeightedCollator(pad_token_id=policy.tokenizer.pad_token_id, padding_free=packed)
+    if packed and not is_flash(config.model):
+        require_apart(policy.model, collator)
     with calm():
         return WeightedSFT(
             model=policy.model,
@@ -56,6 +60,38 @@ class WeightedCollator(DataCollatorForLanguageModeling):  # type: ignore[misc]
             weights = [torch.cat(weights)]
         batch["weights"] = torch.nn.utils.rnn.pad_sequence(weights, batch_first=True)
         return batch
+
+
+def require_apart(model: Any, collator: WeightedCollator) -> None:
+    """Require that a model keeps the sequences of a packed row apart.
+
+    Flash attention is told where they begin and end; anything else has to see it from the
+    positions, and a model that does not would have each sequence read those before it.
+
+    Raises:
+        InvalidConfig: naming what keeps them apart.
+    """
+    ids = [list(range(1, 7)), list(range(7, 11))]
+    rows = [{"input_ids": row, "labels": row, "weights": [1.0] * len(row)} for row in ids]
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        alone, packed = (_logits(model, collator(some))[:, -4:] for some in (rows[1:], rows))
+    model.train(training)
+    if not torch.allclose(alone, packed, rtol=1e-2, atol=1e-2 * float(alone.abs().max())):
+        raise InvalidConfig(
+            "this model lets the sequences of a packed row read each other: set optim.batching to "
+            "grouped, or model.attention to flash_attention_2"
+        )
+
+
+def _logits(model: Any, batch: dict[str, Any]) -> torch.Tensor:
+    """Return what a model makes of a batch, as it is learned."""
+    inputs = {k: v for k, v in batch.items() if k not in ("labels", "weights")}
+    device = next(model.parameters()).device
+    inputs = {k: v.to(device) if isinstance(v, torch.Tensor) else v for k, v in inputs.items()}
+    logits: torch.Tensor = model(**inputs, use_cache=False).logits
+    return logits.float()
 
 
 class WeightedSFT(SFTTrainer):  # type: ignore[misc]
@@ -96,6 +132,7 @@ class WeightedSFT(SFTTrainer):  # type: ignore[misc]
         outputs = model(**inputs, use_cache=False, fused_lm_head=True)
         mask = outputs.label_mask
         count = mask.sum() if num_items_in_batch is None else num_items_in_batch
+        # The sum over N: token-mean, but over the whole step, of which this pass may be a part.
         loss = aggregate(-weights * outputs.log_probs, mask, "seq-mean-token-sum-norm", width=count)
         if self.args.average_tokens_across_devices and num_items_in_batch is not None:
             loss = loss * self.accelerator.num_processes  # gradients are averaged over processes
