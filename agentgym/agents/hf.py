@@ -108,23 +108,12 @@ class HFAgent(ChatAgent):
 
         if threads:
             torch.set_num_threads(threads)
+        self.model_id = _id_of(model)
         if isinstance(model, str):
-            model_id = model
             model, tokenizer = load(model, device=device, dtype=dtype, adapter=adapter)
-        else:
-            model_id = getattr(model, "name_or_path", "") or type(model).__name__
-        if tokenizer is None:
-            raise InvalidConfig(
-                "a model already loaded needs its tokenizer: HFAgent(model, tokenizer=tokenizer)."
-            )
-        self._template = chat_template or tokenizer.chat_template
-        if not isinstance(self._template, str):
-            raise InvalidConfig(
-                f"{model_id} has no chat template, so it is not a chat model. Give one with "
-                "chat_template=, or choose an instruction-tuned model."
-            )
+        self._template = _template_of(tokenizer, chat_template, self.model_id)
         self.model, self.tokenizer = model, tokenizer
-        self.model_id, self.name = model_id, name or model_id.rstrip("/").rpartition("/")[2]
+        self.name = name or self.model_id.rstrip("/").rpartition("/")[2]
         self.adapter = adapter
         self.sampling = Sampling(float(temperature), float(top_p), int(top_k))
         self.max_tokens = max_tokens
@@ -310,6 +299,32 @@ class HFAgent(ChatAgent):
         self._batcher.close()
         self.forget()
         self.model = None
+
+
+def _id_of(model: Any) -> str:
+    """Return what a model is called: the name it is loaded by, or what a loaded one says."""
+    if isinstance(model, str):
+        return model
+    return str(getattr(model, "name_or_path", "") or type(model).__name__)
+
+
+def _template_of(tokenizer: Any, given: str | None, model_id: str) -> str:
+    """Return the chat template that is given, or the tokenizer's own.
+
+    Raises:
+        InvalidConfig: if there is no tokenizer, or no template.
+    """
+    if tokenizer is None:
+        raise InvalidConfig(
+            "a model already loaded needs its tokenizer: HFAgent(model, tokenizer=tokenizer)."
+        )
+    template = given or tokenizer.chat_template
+    if not isinstance(template, str):
+        raise InvalidConfig(
+            f"{model_id} has no chat template, so it is not a chat model. Give one with "
+            "chat_template=, or choose an instruction-tuned model."
+        )
+    return template
 
 
 def _for_template(message: Message) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from agentgym.baselines.checkpoints import (
     done_before,
     is_main,
 )
-from agentgym.baselines.config import MANY, OptimConfig
+from agentgym.baselines.config import MANY, ModelConfig, OptimConfig
 from agentgym.baselines.examples import (
     Example,
     NothingToLearn,
@@ -137,17 +137,7 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
     if parts:
         say(f"of {len(initial)} demonstrations {sum(p.count for p in parts)} tasks are explored")
 
-    rows: list[dict[str, Any]] = []
-    if config.policy is None:
-        say("round 0: behavioural cloning")
-        bc = config.model_copy(update={"model": base, "optim": config.cloning})
-        result = learn([*first, *chat], bc, folder / "round-0" / "train", say,
-                       per_turn=config.data.per_turn)  # fmt: skip
-        rows.append(_row(0, [], [], result))
-        cloned = folder / "round-0" / "train" / MODEL
-    else:
-        cloned = config.policy
-
+    cloned, rows = _clone(config, base, [*first, *chat], folder / "round-0", say)
     policy, previous = cloned, first
     for m in range(1, config.iterations + 1):
         place = folder / f"round-{m}"
@@ -166,6 +156,7 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
         if is_main():
             write(TrajectoryDataset([k.episode for k in kept]), place / KEPT)
         say(f"round {m}: {len(kept)} of {len(episodes)} episodes are kept")
+
         start = {"base": base, "bc": at_folder(base, cloned), "continue": at_folder(base, policy)}
         stage = config.model_copy(
             update={"model": start[config.start], "seed": derive_seed(config.seed, "learn", m)}
@@ -176,8 +167,7 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
             write_atomic(folder / "rounds.md", rounds_table(rows))
         policy, previous = place / "train" / MODEL, explored
 
-    outcome = {"rounds": rows, "policy": str(policy)}
-    return conclude(folder, outcome)
+    return conclude(folder, {"rounds": rows, "policy": str(policy)})
 
 
 def weigh(episodes: Sequence[Episode], config: AgentEvolConfig) -> list[Weighted]:
@@ -257,6 +247,18 @@ def plan(config: AgentEvolConfig) -> list[str]:
 
 def _rank(episode: Episode) -> tuple[float, int, int]:
     return -episode.score, episode.rounds, episode.attempt
+
+
+def _clone(
+    config: AgentEvolConfig, base: ModelConfig, examples: Sequence[Example], place: Path, say: Say
+) -> tuple[Path, list[dict[str, Any]]]:
+    """Return the policy the rounds begin with, given or of round 0, and the row of that round."""
+    if config.policy is not None:
+        return config.policy, []
+    say("round 0: behavioural cloning")
+    bc = config.model_copy(update={"model": base, "optim": config.cloning})
+    result = learn(examples, bc, place / "train", say, per_turn=config.data.per_turn)
+    return place / "train" / MODEL, [_row(0, [], [], result)]
 
 
 def _explore(

@@ -46,10 +46,7 @@ from agentgym.baselines.progress import Journal, Say, to_stderr
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.store import write_atomic
 
-DATA = "data.json"
-
-
-BASE = "base"
+DATA, BASE = "data.json", "base"
 OF_THE_MACHINE = ("threads", "precision", "gradient_checkpointing")
 """What of an optimiser's settings says how a pass is computed, and not what is learned."""
 

@@ -118,26 +118,9 @@ def _stage(
     machine: Machine,
 ) -> Estimate:
     """Return what one stage costs."""
-    gpu = bool(machine.peak)
-    lora, optim = config.model.lora, stage.optim
-    spread = spread_of(config, shape, processes, sharded, gpu=gpu)
-    ours = [p for p in stage.played if p.engine == "hf"]
-    kept = max((p.kept for p in ours), default=0)
-    if optim is None:
-        memory = _playing(stage, shape, spread, machine)
-    else:
-        memory = memory_of(
-            shape,
-            spread,
-            batch=optim.batch_size * stage.sides,
-            length=round(stage.rows.longest),
-            lora=lora,
-            checkpointing=optim.gradient_checkpointing,
-            reference=stage.reference,
-            sampled=kept,
-            copied=processes > 1 and any(not p.spread for p in ours),
-            engine=stage.engine * machine.memory,
-        )
+    lora = config.model.lora
+    spread = spread_of(config, shape, processes, sharded, gpu=bool(machine.peak))
+    memory = _memory(stage, shape, config, spread, machine)
     work = _operations(stage, shape, config)
     training = work / machine.rate(shape) / processes / 3600
     playing = sum(_seconds(p, stage, shape, spread, machine) for p in stage.played) / 3600
@@ -148,7 +131,7 @@ def _stage(
         processes=processes,
         weights=shape.weights + (shape.adapter(lora) if lora else 0),
         trained=shape.adapter(lora) if lora else shape.weights,
-        memory=memory if optim is not None else Memory(),
+        memory=memory if stage.optim is not None else Memory(),
         playing=memory if stage.played else Memory(),
         capacity=machine.memory,
         learned=stage.rows.tokens,
@@ -161,6 +144,28 @@ def _stage(
         hours=hours,
         training_hours=training,
         device_hours=hours * processes,
+    )
+
+
+def _memory(
+    stage: Stage, shape: ModelShape, config: RunConfig, spread: Spread, machine: Machine
+) -> Memory:
+    """Return what one process needs in a stage."""
+    optim = stage.optim
+    if optim is None:
+        return _playing(stage, shape, spread, machine)
+    ours = [p for p in stage.played if p.engine == "hf"]
+    return memory_of(
+        shape,
+        spread,
+        batch=optim.batch_size * stage.sides,
+        length=round(stage.rows.longest),
+        lora=config.model.lora,
+        checkpointing=optim.gradient_checkpointing,
+        reference=stage.reference,
+        sampled=max((p.kept for p in ours), default=0),
+        copied=spread.processes > 1 and any(not p.spread for p in ours),
+        engine=stage.engine * machine.memory,
     )
 
 

@@ -149,7 +149,8 @@ def test_who_plays_decides_what_playing_needs() -> None:
     assert half.playing.cache == plain.playing.cache / 2
     assert half.hours < plain.hours
     assert of("explore.sampling.max_batch=4").playing.cache < plain.playing.cache
-    assert of("explore.agent=vllm:{policy}").playing.engine == pytest.approx(0.9 * 80e9)
+    vllm = of("explore.agent=vllm:{policy}", "explore.gpu_memory=0.8")
+    assert vllm.playing.engine == pytest.approx(0.8 * 80e9)
     assert of("explore.agent=openai:gpt-4o").playing.sampling == 0
 
 
