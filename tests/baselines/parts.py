@@ -56,9 +56,8 @@ def allow_on_cpus() -> None:
     made = accelerate.state.AcceleratorState.__init__
 
     def make(self: Any, *args: Any, fsdp_plugin: Any = None, **options: Any) -> None:
-        first = not self.initialized
         made(self, *args, fsdp_plugin=fsdp_plugin, **options)
-        if first:
+        if "fsdp_plugin" not in vars(self):
             self.distributed_type = DistributedType.FSDP
             self.fsdp_plugin = fsdp_plugin
             shared = accelerate.state.PartialState._shared_state
