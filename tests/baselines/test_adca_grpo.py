@@ -37,7 +37,7 @@ from agentgym.rollout.episode import Episode
 from tests.baselines import tiny
 from tests.baselines.bandit import BANDIT, talker
 from tests.baselines.episodes import judged, record, spoken
-from tests.baselines.test_grpo import batches_of, gradient, settings, trainer_of
+from tests.baselines.guessing import batches_of, gradient, settings, trainer_of
 
 GUESS = EnvTasks(env="tests.toy:tests/Guess-v0", max_rounds=3)
 
@@ -337,7 +337,7 @@ def test_profiles_resolve_and_say_who_is_asked() -> None:
 
 def test_a_bandit_is_learned_with_credits_too(tmp_path: Path) -> None:
     from tests.baselines.bandit import gambler
-    from tests.baselines.test_grpo import chance_of_a
+    from tests.baselines.test_grpo_runs import chance_of_a
 
     policy = gambler()
     config = settings(

@@ -7,25 +7,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agentgym.baselines.adca_metrics import adca_metrics
 from agentgym.baselines.adca_options import OVERALL, PAPER, SHIPPED, AdcaOptions
 from agentgym.baselines.advantage import (
-    Composite,
     InvalidBatch,
     adca_advantages,
     grpo_advantages,
     returns_to_go,
     to_tokens,
 )
-
-FLAGS = [[1, 1, 1], [1, 0, 1, 1], [0, 0], [0, 1, 0, 0]]
-LABELS = [[bool(f) for f in flags] for flags in FLAGS]
-RETURNS = [1.0, 1.0, 0.0, 0.0]
-ONE_GROUP = ["g"] * 4
+from tests.baselines.credited import (
+    LABELS,
+    ONE_GROUP,
+    RETURNS,
+    option_sets,
+    trajectories,
+    unpack,
+)
 
 
 def advantages(**options: Any) -> list[list[float]]:
@@ -170,44 +171,6 @@ def slow(
     return result
 
 
-numbers = st.integers(-8, 8).map(lambda n: n / 8)
-"""Coarse, so that ties are exact or far from one another: no case hangs on a rounding error."""
-trajectories = st.lists(
-    st.tuples(
-        st.sampled_from(["a", "b", 3]),
-        st.integers(0, 8).map(lambda n: n / 8),
-        st.one_of(
-            st.none(),
-            st.lists(st.sampled_from([1.0, -1.0]), max_size=6),
-            st.lists(numbers, max_size=5),
-        ),
-        st.integers(0, 5),
-    ),
-    min_size=1,
-    max_size=8,
-)  # fmt: skip
-
-
-@st.composite
-def option_sets(draw: st.DrawFn) -> AdcaOptions:
-    scheme = draw(st.sampled_from(["decouple", "allocation"]))
-    outcomes = ["last_step", "all_steps"] + ["only_prm"] * (scheme == "decouple")
-    return AdcaOptions(
-        scheme=scheme,
-        norm=draw(st.sampled_from(["equal", "pooled", "traj_mean", "none"])),
-        outcome=draw(st.sampled_from(outcomes)),
-        length_norm=draw(st.booleans()),
-        gamma=draw(st.sampled_from([1.0, 0.9, 0.5, 0.0])),
-        alpha=draw(st.sampled_from([0.0, 0.1, 0.2, 1.0])),
-        fix_base=draw(st.sampled_from([0.2, 1.0])),
-    )
-
-
-def unpack(rows: list[tuple[Any, float, list[float] | None, int]]) -> tuple[list[Any], ...]:
-    lengths = [row[3] if row[2] is None else len(row[2]) for row in rows]
-    return [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows], lengths
-
-
 @given(trajectories, option_sets())
 def test_the_reference_agrees(rows: list[Any], options: AdcaOptions) -> None:
     groups, returns, credits, lengths = unpack(rows)
@@ -344,27 +307,6 @@ def test_after_prm_steps_it_is_grpo() -> None:
 # GRPO.
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 8)), min_size=1, max_size=12))
-def test_grpo_by_the_book(rows: list[tuple[str, int]]) -> None:
-    groups, returns = [g for g, _ in rows], [n / 8 for _, n in rows]
-    got = grpo_advantages(groups, returns)
-    for i, group in enumerate(groups):
-        mates = [r for g, r in zip(groups, returns, strict=True) if g == group]
-        if len(mates) == 1:
-            mean, std = 0.0, 1.0
-        else:
-            mean = sum(mates) / len(mates)
-            std = math.sqrt(sum((r - mean) ** 2 for r in mates) / (len(mates) - 1))
-        assert got[i] == pytest.approx((returns[i] - mean) / (std + 1e-6), abs=1e-6)
-
-
-def test_grpo_of_one() -> None:
-    assert grpo_advantages(["alone"], [0.75]).tolist() == pytest.approx([0.75], abs=1e-5)
-
-
-# Tokens.
-
-
 @given(st.lists(st.lists(st.integers(-1, 3), min_size=6, max_size=6), min_size=1, max_size=4))
 def test_tokens_get_the_advantage_of_their_step(ids: list[list[int]]) -> None:
     steps = [[10.0 * i + t for t in range(4)] for i in range(len(ids))]
@@ -440,57 +382,3 @@ def test_the_published_settings() -> None:
 
 
 # Metrics.
-
-
-def measured(options: AdcaOptions, credits: Any = LABELS) -> tuple[dict[str, float], Composite]:
-    got = adca_advantages(ONE_GROUP, RETURNS, credits, [3, 4, 2, 4], options)
-    return adca_metrics(got, ONE_GROUP, RETURNS, credits, options), got
-
-
-def test_metrics_of_both_schemes() -> None:
-    figures, _ = measured(AdcaOptions())
-    assert figures["prm/avg_steps_per_sample"] == pytest.approx(3.25)
-    assert figures["prm/p95_steps_per_sample"] == 4
-    assert figures["prm/pos_traj_good_rate"] == pytest.approx(6 / 7)
-    assert figures["prm/neg_traj_bad_rate"] == pytest.approx(5 / 6)
-    assert (figures["prm/good_steps_total"], figures["prm/bad_steps_total"]) == (7, 6)
-    assert figures["prm/alpha_t"] == figures["prm/alpha_base"] == 0.1
-
-
-def test_metrics_of_decouple() -> None:
-    figures, _ = measured(AdcaOptions())
-    # |ohat| is 1 and |rhat| is 1 on every step, so the shares follow from K alone.
-    ratios = [0.1 * k for k in (3, 4, 2, 4)]
-    assert figures["prm/decouple/alpha_effective"] == pytest.approx(np.mean(ratios), abs=1e-5)
-    assert figures["prm/decouple/outcome_share_last_mean"] == pytest.approx(
-        np.mean([1 / (1 + r) for r in ratios]), abs=1e-5
-    )
-    assert figures["prm/decouple/sum_step_reward_sign_agree"] == 1.0
-    assert figures["prm/decouple/pos_traj_prm_good_majority_rate"] == 1.0
-    assert figures["prm/decouple/neg_traj_prm_bad_majority_rate"] == 1.0
-    assert figures["prm/decouple/attr_mean"] == pytest.approx(1 / 13, abs=1e-5)
-    assert not any(name.startswith("prm_allocation") for name in figures)
-
-
-def test_metrics_of_allocation() -> None:
-    figures, got = measured(AdcaOptions(scheme="allocation"))
-    assert figures["prm_allocation/consistent_weight_share_pos"] == pytest.approx(
-        (1.0 + 3 / 3.2) / 2
-    )
-    assert figures["prm_allocation/unit_weight_mean"] == pytest.approx(
-        np.mean([1 / 3, 1 / 3.2, 1 / 2, 1 / 3.2])
-    )
-    assert figures["prm_allocation/degenerate_total_w_count"] == 0
-    assert figures["prm_allocation/pre_norm_sum_sign_agree"] == 1.0
-    gap = got.process[1][0] - got.process[1][1]
-    assert figures["prm_allocation/good_bad_rnorm_gap_pos"] == pytest.approx(gap)
-
-
-@given(trajectories, option_sets(), st.sampled_from([0, 200]))
-def test_metrics_are_always_finite(rows: list[Any], options: AdcaOptions, step: int) -> None:
-    groups, returns, credits, lengths = unpack(rows)
-    got = adca_advantages(groups, returns, credits, lengths, options, step)
-    figures = adca_metrics(got, groups, returns, credits, options, step)
-    assert all(math.isfinite(value) for value in figures.values())
-    assume(any(c for c in credits))
-    assert figures["prm/good_steps_total"] == sum(x > 0 for c in credits for x in c or ())

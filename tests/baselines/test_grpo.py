@@ -1,50 +1,31 @@
-"""GRPO: advantages on the right tokens, the loss as written, and a bandit that is learned."""
+"""GRPO: advantages on the right tokens, and the loss as written."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from agentgym.agents.base import ModelError
-from agentgym.baselines.advantage import grpo_advantages
 from agentgym.baselines.config import (
-    EnvTasks,
-    EvalConfig,
     LoraConfig,
-    ModelConfig,
-    SamplingConfig,
-    load_config,
-    profiles,
 )
 from agentgym.baselines.grpo import (
     GRPOConfig,
-    OutcomeCredit,
-    check,
-    outcome_advantages,
-    plan,
-    total_steps,
-    train,
-    turn_advantages,
     updates,
 )
 from agentgym.baselines.losses import aggregate
 from agentgym.baselines.model import Policy, add_adapter
-from agentgym.baselines.policy_trainer import PolicyTrainer, make_trainer
-from agentgym.baselines.progress import Journal, read_curve, silent
+from agentgym.baselines.policy_trainer import PolicyTrainer
 from agentgym.baselines.sampling import Samples
-from agentgym.core.errors import InvalidConfig
-from tests.baselines import tiny
-from tests.baselines.bandit import BANDIT, gambler, talker
+from tests.baselines.bandit import talker
+from tests.baselines.guessing import ByStep, Given, batches_of, gradient, settings, trainer_of
 
-GUESS = EnvTasks(env="tests.toy:tests/Guess-v0", max_rounds=3)
 MODES = ["token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"]
 
 
@@ -54,73 +35,6 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
-
-
-def settings(**changes: Any) -> GRPOConfig:
-    optim = {"lr": 1e-2, "max_steps": 3, "batch_size": 4, "accumulate": 2, "threads": 1}
-    optim |= changes.pop("optim", {})
-    base = GRPOConfig(
-        tasks=(GUESS,),
-        groups=2,
-        group_size=4,
-        sampling=SamplingConfig(temperature=0.9, max_tokens=8, max_batch=8, concurrency=8),
-        model=ModelConfig(device="cpu"),
-        kl_coef=0.0,
-        log_every=1,
-        tensorboard=False,
-    )
-    return base.model_copy(update={"optim": base.optim.model_copy(update=optim), **changes})
-
-
-def trainer_of(policy: Policy, config: GRPOConfig, folder: Path, credit: Any = None) -> Any:
-    journal = Journal(folder, silent, tensorboard=False)
-    credit = credit or OutcomeCredit(config.reward, config.scale)
-    return make_trainer(policy, credit, config, folder, journal)
-
-
-class Given:
-    """Credits rounds with what a test says, whatever happened."""
-
-    def __init__(self, seed: int = 0, constant: float | None = None) -> None:
-        self.rng, self.constant = np.random.default_rng(seed), constant
-
-    def meet(self, policy: Any, sampling: Any) -> None: ...
-
-    def assign(self, samples: Samples, step: int) -> tuple[list[Any], dict[str, float]]:
-        rounds = [t.episode.rounds for t in samples.trajectories]
-        if self.constant is not None:
-            return [np.full(k, self.constant) for k in rounds], {}
-        return [self.rng.normal(size=k) for k in rounds], {"given": 1.0}
-
-    def summary(self) -> dict[str, Any]:
-        return {}
-
-    def state(self) -> dict[str, Any]:
-        return {}
-
-    def restore(self, state: Any) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class ByStep(Given):
-    """Credits by the step alone."""
-
-    def assign(self, samples: Samples, step: int) -> tuple[list[Any], dict[str, float]]:
-        self.rng = np.random.default_rng(step)
-        return super().assign(samples, step)
-
-
-def batches_of(trainer: PolicyTrainer) -> list[dict[str, Any]]:
-    trainer.model.train()
-    return trainer._play([n for n in range(2) for _ in range(4)])
-
-
-def gradient(trainer: PolicyTrainer, batches: list[dict[str, Any]]) -> torch.Tensor:
-    trainer.model.zero_grad()
-    for batch in batches:
-        trainer._compute_loss(trainer.model, batch).backward()
-    return torch.cat([p.grad.flatten() for p in trainer.model.parameters() if p.grad is not None])
 
 
 def test_advantages_lie_on_the_tokens_of_their_round(tmp_path: Path) -> None:
@@ -324,184 +238,8 @@ def test_broken_episodes_leave_gaps_and_no_zeros(tmp_path: Path) -> None:
     assert trainer._metrics["train"]["left_out"] == [float(lost)]
 
 
-def chance_of_a(policy: Policy, trainer: PolicyTrainer) -> float:
-    t = trainer.samples.trajectories[0]
-    with torch.no_grad():
-        logits = policy.model(torch.tensor([t.prompt_ids])).logits[0, -1]
-    token = policy.tokenizer.encode("a", add_special_tokens=False)[0]
-    return float(torch.softmax(logits, -1)[token])
-
-
-def bandit(folder: Path, **changes: Any) -> tuple[list[float], float]:
-    policy = gambler()
-    optim = {"lr": 3e-2, "max_steps": 4, "batch_size": 8, "accumulate": 1}
-    config = settings(
-        tasks=(EnvTasks(env=BANDIT),),
-        groups=2,
-        sampling=SamplingConfig(temperature=1.0, max_tokens=1, concurrency=8, max_batch=8),
-        optim=optim,
-        **changes,
-    )
-    trainer = trainer_of(policy, config, folder)
-    trainer.train()
-    logs = [p["reward"] for p in trainer.state.log_history if "reward" in p]
-    return logs, chance_of_a(policy, trainer)
-
-
-def test_a_bandit_is_learned_and_each_time_the_same_way(tmp_path: Path) -> None:
-    rewards, chance = bandit(tmp_path / "one")
-    assert 0.2 < rewards[0] < 0.8
-    assert chance > 0.8
-    assert (rewards, chance) == bandit(tmp_path / "two")
-
-
-def test_a_strong_pull_to_the_reference_holds_the_bandit_back(tmp_path: Path) -> None:
-    _, free = bandit(tmp_path / "free")
-    _, held = bandit(tmp_path / "held", kl_coef=3.0)
-    assert held < free - 0.05
-
-
-def test_a_run_leaves_a_curve_a_policy_and_an_evaluation(tmp_path: Path) -> None:
-    start = tiny.save(tiny.policy(), tmp_path / "start")
-    config = settings(
-        model=ModelConfig(name=start, device="cpu"),
-        optim={"max_steps": 2, "lr": 1e-3},
-        kl_coef=0.001,
-        old="recomputed",
-        eval=EvalConfig(
-            envs=(EnvTasks(env=GUESS.env, split="eval", tasks=2, max_rounds=2),),
-            every=1,
-            sampling=SamplingConfig(max_tokens=4),
-        ),
-    )
-    said: list[str] = []
-    result = train(config, tmp_path / "run", said.append)
-    assert result["steps"] == 2
-    assert result["left_out"] == {}
-    points = list(read_curve(tmp_path / "run" / "curve.jsonl"))
-    shown = [p for p in points if p["group"] == "train"]
-    for name in ("reward", "success", "length", "kl", "clipped", "entropy", "environment_share",
-                 "tokens_per_second", "left_out", "rewritten_turns", "old_difference"):  # fmt: skip
-        assert all(name in p for p in shown), name
-    assert all(p["old_difference"] < 1e-4 for p in shown)
-    assert 0 <= shown[0]["environment_share"] < 1
-    assert [p["step"] for p in points if p["group"] == "eval"] == [1, 2]
-    assert any("episodes · score" in line for line in said)
-    assert (tmp_path / "run" / "model" / "model.safetensors").exists()
-    assert train(config, tmp_path / "run", said.append) == result, "a finished run stays"
-
-
-def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    start = tiny.save(tiny.policy(), tmp_path / "start")
-    config = settings(
-        tasks=(GUESS.model_copy(update={"max_rounds": 2}),),
-        model=ModelConfig(name=start, device="cpu"),
-        optim={"max_steps": 4, "lr": 1e-3},
-        kl_coef=0.01,
-        save_every=1,
-    )
-    monkeypatch.setattr("agentgym.baselines.grpo.OutcomeCredit", lambda *_: ByStep())
-    play = PolicyTrainer._play
-
-    def lose(trainer: PolicyTrainer, numbers: Any) -> Any:
-        trainer.left_out["lost"] += 1
-        return play(trainer, numbers)
-
-    monkeypatch.setattr(PolicyTrainer, "_play", lose)
-    whole = train(config, tmp_path / "whole", silent)
-    with monkeypatch.context() as patch:
-        tiny.die_at_step(3, patch)
-        with pytest.raises(tiny.Killed):
-            train(config, tmp_path / "killed", silent)
-    said: list[str] = []
-    killed = train(config, tmp_path / "killed", said.append)
-    assert any("going on from step" in line for line in said)
-    assert killed["left_out"] == whole["left_out"] == {"lost": 4}
-    curves = [
-        [
-            {
-                k: v
-                for k, v in p.items()
-                if "second" not in k and "share" not in k and "time" not in k
-            }
-            for p in read_curve(tmp_path / name / "curve.jsonl")
-        ]
-        for name in ("whole", "killed")
-    ]
-    assert curves[0] == curves[1]
-    assert len(curves[0]) == 4
-    weights = [tmp_path / name / "model" / "model.safetensors" for name in ("whole", "killed")]
-    assert weights[0].read_bytes() == weights[1].read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"sampling": SamplingConfig(temperature=0.0)}, "sampling.temperature"),
-        ({"sampling": SamplingConfig(temperature=1.0, top_p=0.9)}, "top_p"),
-        ({"groups": 3}, "whole steps"),
-        ({"save_every": 3, "iterations": 2}, "multiple of 2"),
-        ({"reward": "turns", "scale": "batch"}, "turns"),
-        ({"tasks": ()}, "nothing to play"),
-        ({"samplings": 2}, "not both"),
-    ],
-)
-def test_settings_that_do_not_fit_are_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidConfig, match=message):
-        check(settings(**changes))
-
-
-def test_steps_follow_from_passes_over_the_tasks() -> None:
-    config = settings(optim={"max_steps": None, "epochs": 2.0, "accumulate": 1})
-    assert updates(config) == 2
-    assert total_steps(config) == 20 * 2  # 20 tasks twice, 2 a sampling, 2 steps each
-    counted = config.model_copy(update={"samplings": 5})
-    assert total_steps(counted) == 10
-    assert any("20 times" in line and "2 tasks x 4 episodes" in line for line in plan(config))
-
-
-def test_advantages_by_scale() -> None:
-    rng = np.random.default_rng(0)
-    groups = list("aabbbcc")
-    returns = rng.random(7).tolist()
-    grouped = outcome_advantages(groups, returns, "group")
-    assert grouped.tolist() == grpo_advantages(groups, returns).tolist()
-    means = {g: np.mean([r for r, h in zip(returns, groups, strict=True) if h == g]) for g in "abc"}
-    centred = [r - means[g] for r, g in zip(returns, groups, strict=True)]
-    assert outcome_advantages(groups, returns, "none") == pytest.approx(centred)
-    deviation = np.std(returns, ddof=1) + 1e-6
-    expected = [c / deviation for c in centred]
-    assert outcome_advantages(groups, returns, "batch") == pytest.approx(expected)
-
-
-def test_rewards_of_rounds_are_summed_to_the_end_and_normalised_over_the_group() -> None:
-    groups = ["a", "b", "a"]
-    rewards = [[0.0, 1.0], [0.5, 0.5], [0.0, 0.0, 0.25]]
-    pool = [0.0, 1.0, 0.0, 0.0, 0.25]
-    mean, std = np.mean(pool), np.std(pool)
-    for scale, spread in (("group", std), ("none", 1.0)):
-        found = turn_advantages(groups, rewards, scale)  # type: ignore[arg-type]
-        last = [(r - mean) / spread for r in rewards[2]]
-        assert found[2] == pytest.approx([sum(last[t:]) for t in range(3)])
-        assert found[1] == pytest.approx([0.0, 0.0], abs=1e-6)
-
-
 def test_a_single_pass_mean_is_what_aggregate_gives(tmp_path: Path) -> None:
     trainer = trainer_of(talker(), settings(optim={"batch_size": 8, "accumulate": 1}), tmp_path)
     batch = batches_of(trainer)[0]
     assert trainer._weight(batch) == pytest.approx(1.0)
     assert aggregate(torch.ones_like(batch["old"]), batch["own"]) == pytest.approx(1.0)
-
-
-def test_profiles_resolve() -> None:
-    assert {"tiny", "paper"} <= set(profiles("grpo"))
-    for name in profiles("grpo"):
-        config = load_config(GRPOConfig, "grpo", name)
-        assert plan(config)
-    paper = load_config(GRPOConfig, "grpo", "paper")
-    assert (paper.optim.lr, paper.groups, paper.group_size) == (1e-6, 32, 8)
-    assert (paper.clip_low, paper.clip_high, paper.kl_coef) == (0.2, 0.28, 0.001)
-    assert paper.sampling.temperature == 0.9
-    assert json.dumps(paper.model_dump(mode="json"))

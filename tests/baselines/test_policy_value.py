@@ -144,7 +144,7 @@ def test_a_policy_is_trained_with_its_own_values(tmp_path: Path) -> None:
     from agentgym.baselines.adca_options import AdcaOptions
     from agentgym.baselines.config import EnvTasks
     from tests.baselines.bandit import gambler
-    from tests.baselines.test_grpo import settings, trainer_of
+    from tests.baselines.guessing import settings, trainer_of
 
     torch.set_num_threads(1)
     config = settings(
