@@ -26,12 +26,7 @@ from agentgym.baselines.checkpoints import (
     is_main,
     wait_for,
 )
-from agentgym.baselines.config import (
-    SCRATCH,
-    ModelConfig,
-    OptimConfig,
-    RunConfig,
-)
+from agentgym.baselines.config import SCRATCH, ModelConfig, OptimConfig, RunConfig
 from agentgym.baselines.examples import (
     DataConfig,
     Example,

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from agentgym.baselines.checkpoints import RESULT
-from agentgym.baselines.config import (
+from agentgym.baselines.config import RunConfig
+from agentgym.baselines.configfile import (
     CONFIG_FILE,
-    RunConfig,
     check_folder,
     load_config,
     profiles,

@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentgym.baselines.config import CONFIG_FILE, Settings, save_config
+from agentgym.baselines.config import Settings
+from agentgym.baselines.configfile import CONFIG_FILE, save_config
 from agentgym.baselines.progress import Say
 from agentgym.core import AgentGymError
 from agentgym.rollout.store import write_atomic

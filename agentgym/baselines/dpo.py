@@ -24,11 +24,7 @@ from agentgym.baselines.checkpoints import (
     done_before,
     is_main,
 )
-from agentgym.baselines.config import (
-    ModelConfig,
-    OptimConfig,
-    RunConfig,
-)
+from agentgym.baselines.config import ModelConfig, OptimConfig, RunConfig
 from agentgym.baselines.examples import ExampleReport, NothingToLearn, example_of, fit
 from agentgym.baselines.explore import ExploreConfig, explore
 from agentgym.baselines.freeing import frees

@@ -59,7 +59,7 @@ def demonstration(
 
     [dim]Example:[/dim] agentgym reproduce demonstration --profile small --dry-run
     """
-    from agentgym.baselines.config import to_yaml
+    from agentgym.baselines.configfile import to_yaml
     from agentgym.baselines.demonstration.check import review
     from agentgym.baselines.demonstration.experiment import load_experiment
     from agentgym.baselines.demonstration.plan import plan
@@ -166,7 +166,7 @@ def _dry_run(
     profile: str,
     as_json: bool,
 ) -> None:
-    from agentgym.baselines.config import to_yaml
+    from agentgym.baselines.configfile import to_yaml
     from agentgym.baselines.studies.check import review
     from agentgym.baselines.studies.plan import plan, planned_stages
 

@@ -93,7 +93,7 @@ def _train(
 ) -> None:
     from agentgym.baselines.catalog import find_baseline
     from agentgym.baselines.checkpoints import is_main
-    from agentgym.baselines.config import to_yaml
+    from agentgym.baselines.configfile import to_yaml
 
     for override in overrides:
         if "=" not in override:

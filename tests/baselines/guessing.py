@@ -8,11 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from agentgym.baselines.config import (
-    EnvTasks,
-    ModelConfig,
-    SamplingConfig,
-)
+from agentgym.baselines.config import EnvTasks, ModelConfig, SamplingConfig
 from agentgym.baselines.grpo import (
     GRPOConfig,
     OutcomeCredit,

@@ -26,7 +26,8 @@ from trl.generation.vllm_generation import VLLMGeneration
 from trl.trainer.utils import add_fused_lm_head
 
 from agentgym.baselines.bc import BCConfig, train
-from agentgym.baselines.config import LoraConfig, resolve
+from agentgym.baselines.config import LoraConfig
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.progress import silent
 from agentgym.baselines.sharding import send_weights, spread
 from tests.baselines import tiny

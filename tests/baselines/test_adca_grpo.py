@@ -27,7 +27,8 @@ from agentgym.baselines.attribution import (
     MonteCarloAttributor,
     Spent,
 )
-from agentgym.baselines.config import EnvTasks, ModelConfig, SamplingConfig, load_config, profiles
+from agentgym.baselines.config import EnvTasks, ModelConfig, SamplingConfig
+from agentgym.baselines.configfile import load_config, profiles
 from agentgym.baselines.grpo import OutcomeCredit
 from agentgym.baselines.progress import read_curve
 from agentgym.baselines.sampling import Samples, Trajectory

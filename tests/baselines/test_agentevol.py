@@ -23,7 +23,8 @@ from agentgym.baselines.agentevol import (
     train,
     weigh,
 )
-from agentgym.baselines.config import EnvTasks, resolve
+from agentgym.baselines.config import EnvTasks
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.examples import Example
 from agentgym.baselines.explore import ExploreConfig, explore, plan_jobs
 from agentgym.baselines.progress import silent

@@ -15,7 +15,8 @@ import torch
 from agentgym.baselines import sft
 from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.checks import faults
-from agentgym.baselines.config import SamplingConfig, resolve
+from agentgym.baselines.config import SamplingConfig
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.evaluate import agent_of
 from agentgym.baselines.grpo import GRPOConfig
 from agentgym.baselines.model import load_policy

@@ -17,7 +17,8 @@ from agentgym.baselines.adca_grpo import AdcaGRPOConfig
 from agentgym.baselines.agentevol import AgentEvolConfig
 from agentgym.baselines.bc import BCConfig, CloningConfig, clone_first, train
 from agentgym.baselines.catalog import find_baseline
-from agentgym.baselines.config import LoraConfig, OptimConfig, resolve
+from agentgym.baselines.config import LoraConfig, OptimConfig
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.costs.shapes import shape_of
 from agentgym.baselines.costs.work import stages_of
 from agentgym.baselines.dpo import DPOConfig

@@ -17,10 +17,9 @@ from agentgym.baselines.adca_grpo import AdcaGRPOConfig
 from agentgym.baselines.agentevol import AgentEvolConfig
 from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.catalog import BASELINES, UnknownBaseline, find_baseline
-from agentgym.baselines.config import (
+from agentgym.baselines.config import OptimConfig, RunConfig
+from agentgym.baselines.configfile import (
     CONFIG_FILE,
-    OptimConfig,
-    RunConfig,
     load_config,
     profiles,
     resolve,

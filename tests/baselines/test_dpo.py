@@ -14,7 +14,8 @@ import torch
 
 from agentgym.agents.message import ToolCall
 from agentgym.baselines.chat import ChatTemplate
-from agentgym.baselines.config import LengthConfig, LoraConfig, ModelConfig, resolve
+from agentgym.baselines.config import LengthConfig, LoraConfig, ModelConfig
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.dpo import DPOConfig, make_pairs, train
 from agentgym.baselines.examples import example_of
 from agentgym.baselines.losses import dpo_loss

@@ -15,7 +15,8 @@ pytest.importorskip("yaml")
 from agentgym.baselines.adca_options import AdcaOptions
 from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.catalog import BASELINES, Baseline, find_baseline
-from agentgym.baselines.config import RunConfig, resolve
+from agentgym.baselines.config import RunConfig
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.costs.memory import Memory, memory_of
 from agentgym.baselines.costs.shapes import shape_of
 from agentgym.baselines.costs.work import asked

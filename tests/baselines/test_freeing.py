@@ -17,7 +17,7 @@ import torch
 from agentgym.baselines import agentevol, dpo, freeing, grpo
 from agentgym.baselines import bc as cloning
 from agentgym.baselines import model as models
-from agentgym.baselines.config import resolve
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.progress import silent
 from tests.baselines import tiny
 

@@ -12,9 +12,7 @@ import pytest
 import torch
 
 from agentgym.agents.base import ModelError
-from agentgym.baselines.config import (
-    LoraConfig,
-)
+from agentgym.baselines.config import LoraConfig
 from agentgym.baselines.grpo import (
     GRPOConfig,
     updates,

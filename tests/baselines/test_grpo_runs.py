@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from agentgym.baselines.config import (
-    EnvTasks,
-    EvalConfig,
-    ModelConfig,
-    SamplingConfig,
-)
+from agentgym.baselines.config import EnvTasks, EvalConfig, ModelConfig, SamplingConfig
 from agentgym.baselines.grpo import train
 from agentgym.baselines.model import Policy
 from agentgym.baselines.policy_trainer import PolicyTrainer

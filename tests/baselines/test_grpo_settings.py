@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from agentgym.baselines.config import (
-    SamplingConfig,
-    load_config,
-    profiles,
-)
+from agentgym.baselines.config import SamplingConfig
+from agentgym.baselines.configfile import load_config, profiles
 from agentgym.baselines.grpo import (
     GRPOConfig,
     check,

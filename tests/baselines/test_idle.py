@@ -11,7 +11,8 @@ pytest.importorskip("yaml")
 pytest.importorskip("trl")
 
 from agentgym.baselines.catalog import BASELINES, find_baseline
-from agentgym.baselines.config import RunConfig, to_yaml
+from agentgym.baselines.config import RunConfig
+from agentgym.baselines.configfile import to_yaml
 from agentgym.baselines.demonstration.experiment import Experiment, load_experiment
 from agentgym.baselines.idle import IDLE, keys_of, unread
 from agentgym.baselines.studies.catalog import find_study

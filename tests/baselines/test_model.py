@@ -13,7 +13,8 @@ import torch
 from agentgym.agents import hf_load
 from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.catalog import find_baseline
-from agentgym.baselines.config import LoraConfig, ModelConfig, resolve
+from agentgym.baselines.config import LoraConfig, ModelConfig
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.estimate import estimate
 from agentgym.baselines.model import load_policy
 from agentgym.core.errors import InvalidConfig

@@ -17,7 +17,8 @@ pytest.importorskip("trl")
 import torch
 
 from agentgym.baselines.bc import BCConfig, train
-from agentgym.baselines.config import ModelConfig, resolve, to_yaml
+from agentgym.baselines.config import ModelConfig
+from agentgym.baselines.configfile import resolve, to_yaml
 from agentgym.baselines.model import load_policy
 from agentgym.baselines.progress import CURVE, read_curve, silent
 from agentgym.trajectories import TrajectoryDataset, collect

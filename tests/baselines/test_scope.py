@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from agentgym.baselines.agentevol import AgentEvolConfig, train, weigh
-from agentgym.baselines.config import EnvTasks, resolve
+from agentgym.baselines.config import EnvTasks
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.examples import expert_episodes
 from agentgym.baselines.explore import ExploreConfig, plan_jobs
 from agentgym.baselines.progress import silent

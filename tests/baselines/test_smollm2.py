@@ -13,7 +13,7 @@ pytest.importorskip("minigrid")
 from agentgym.baselines.agentevol import AgentEvolConfig
 from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.chat import ChatTemplate, texts_of
-from agentgym.baselines.config import load_config
+from agentgym.baselines.configfile import load_config
 from agentgym.baselines.examples import EnvTasks, Example, example_of, expert_episodes
 from agentgym.baselines.model import make_tokenizer
 

@@ -14,7 +14,7 @@ import torch
 
 from agentgym.baselines.agentevol import AgentEvolConfig
 from agentgym.baselines.checkpoints import MODEL, RESULT
-from agentgym.baselines.config import CONFIG_FILE
+from agentgym.baselines.configfile import CONFIG_FILE
 from agentgym.baselines.estimate import estimate
 from agentgym.baselines.examples import NothingToLearn, env_choice, example_of, expert_episodes
 from agentgym.baselines.grpo import GRPOConfig

@@ -21,7 +21,8 @@ from agentgym.agents.message import Message, Reply, Usage
 from agentgym.baselines import adca_grpo, dpo
 from agentgym.baselines.adca_grpo import AdcaGRPOConfig
 from agentgym.baselines.checkpoints import is_main, ranks
-from agentgym.baselines.config import EnvTasks, ModelConfig, SamplingConfig, resolve
+from agentgym.baselines.config import EnvTasks, ModelConfig, SamplingConfig
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.dpo import DPOConfig
 from agentgym.baselines.grpo import GRPOConfig, OutcomeCredit
 from agentgym.baselines.model import load_policy

@@ -24,13 +24,8 @@ from agentgym.baselines.agentevol import AgentEvolConfig
 from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.catalog import find_baseline
 from agentgym.baselines.checkpoints import MODEL
-from agentgym.baselines.config import (
-    ModelConfig,
-    OptimConfig,
-    RunConfig,
-    Settings,
-    save_config,
-)
+from agentgym.baselines.config import ModelConfig, OptimConfig, RunConfig, Settings
+from agentgym.baselines.configfile import save_config
 from agentgym.baselines.demonstration.experiment import EnvSettings
 from agentgym.baselines.dpo import DPOConfig
 from agentgym.baselines.examples import DataConfig

@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from agentgym.baselines import checks
-from agentgym.baselines.config import SCRATCH, ModelConfig, RunConfig, check_folder
+from agentgym.baselines.config import SCRATCH, ModelConfig, RunConfig
+from agentgym.baselines.configfile import check_folder
 from agentgym.baselines.demonstration.arms import ARMS, Cell
 from agentgym.baselines.demonstration.experiment import EnvSettings, Experiment
 from agentgym.baselines.demonstration.rules import rule_of

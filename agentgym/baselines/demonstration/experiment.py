@@ -26,8 +26,8 @@ from agentgym.baselines.config import (
     SamplingConfig,
     ScratchConfig,
     Settings,
-    resolve,
 )
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.overrides import apply_override
 from agentgym.baselines.pairs import PairConfig
 from agentgym.baselines.profiles import Profiles

@@ -25,7 +25,7 @@ from agentgym.agents.base import Agent
 from agentgym.agents.expert import ExpertAgent
 from agentgym.agents.random import RandomAgent
 from agentgym.baselines.checkpoints import RESULT
-from agentgym.baselines.config import save_config
+from agentgym.baselines.configfile import save_config
 from agentgym.baselines.demonstration.arms import ARMS, Arm, Cell
 from agentgym.baselines.demonstration.check import check
 from agentgym.baselines.demonstration.experiment import EnvSettings, Experiment

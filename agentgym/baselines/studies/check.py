@@ -8,7 +8,8 @@ from pathlib import Path
 from agentgym.baselines import checks
 from agentgym.baselines.bc import NoPolicy
 from agentgym.baselines.checkpoints import finished
-from agentgym.baselines.config import SCRATCH, check_folder
+from agentgym.baselines.config import SCRATCH
+from agentgym.baselines.configfile import check_folder
 from agentgym.baselines.demonstration.start import template_of
 from agentgym.baselines.studies.settings import StudySettings, load_settings, profiles
 from agentgym.baselines.studies.stages import panel, stages

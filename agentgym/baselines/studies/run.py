@@ -14,7 +14,8 @@ from typing import Any
 
 from agentgym.agenteval.evaluate import evaluate
 from agentgym.baselines.checkpoints import begin, conclude, done_before, is_main, wait_for
-from agentgym.baselines.config import EvalConfig, RunConfig, check_folder
+from agentgym.baselines.config import EvalConfig, RunConfig
+from agentgym.baselines.configfile import check_folder
 from agentgym.baselines.examples import env_choice
 from agentgym.baselines.progress import Journal, Say, to_stderr
 from agentgym.baselines.studies.check import check

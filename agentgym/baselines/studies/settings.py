@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from agentgym.baselines.config import SCRATCH, ModelConfig, Settings, resolve
+from agentgym.baselines.config import SCRATCH, ModelConfig, Settings
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.examples import DataConfig
 from agentgym.baselines.overrides import apply_override
 from agentgym.baselines.profiles import Profiles

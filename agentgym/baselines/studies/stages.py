@@ -19,7 +19,8 @@ from agentgym.agenteval.folder import slug
 from agentgym.baselines.bc import at_folder
 from agentgym.baselines.catalog import Baseline, find_baseline
 from agentgym.baselines.checkpoints import MODEL
-from agentgym.baselines.config import SCRATCH, ModelConfig, RunConfig, resolve
+from agentgym.baselines.config import SCRATCH, ModelConfig, RunConfig
+from agentgym.baselines.configfile import resolve
 from agentgym.baselines.examples import DataConfig
 from agentgym.baselines.grpo import GRPOConfig
 from agentgym.baselines.overrides import apply_override
