@@ -194,7 +194,7 @@ def test_a_round_begins_where_the_ablation_says(
         ({"merge": "none", "keep": "all"}, [4, 6, 6]),
         ({"reward": "none", "keep": "all"}, [4, 16, 16]),
         ({"scope": "limited"}, [4, 8, 8]),
-        ({"scope": "limited", "policy": "somewhere"}, [8, 8]),
+        ({"scope": "limited", "policy": "owner/policy"}, [8, 8]),
     ],
 )
 def test_each_ablation_is_a_setting(

@@ -108,8 +108,8 @@ def test_a_limited_run_plays_every_part(tmp_path: Path, monkeypatch: pytest.Monk
         lambda examples, *_, **__: {"examples": {"rows": len(examples)}, "steps": 1, "loss": 0.0},
     )
     data = {
-        "model": {"name": "somewhere"},
-        "policy": "somewhere",
+        "model": {"name": "owner/model"},
+        "policy": "owner/policy",
         "data": {"expert": [{**WINDING, "tasks": 2}, {**EVEN, "tasks": 3}]},
         "explore": {
             "agent": "random",

@@ -418,14 +418,17 @@ def test_a_pretrained_model_is_taken_as_it_is(tmp_path: Path) -> None:
     """As SmolLM2 would be: its own chat template, thoughts and all."""
     folder = tiny.save(tiny.policy(), tmp_path / "some-model")
     study = find_study("agentevolver-attribution")
-    changes = (f"models.0.name={folder}", "models.0.device=cpu", "shared.length.max_tokens=2048",
-               "grpo.length.max_tokens=2048", "shared.eval.sampling.max_tokens=4")  # fmt: skip
-    settings = small(study, tmp_path, *changes)
+    changes = (
+        f"models.0.name={folder}",
+        "models.0.device=cpu",
+        "shared.eval.sampling.max_tokens=4",
+    )
+    settings = small(study, tmp_path, *changes, "grpo.length.max_tokens=2048")
     run(study, settings, tmp_path / "run", silent, arms=("grpo",))
     found = reached(study, settings, tmp_path / "run")
     assert [row.title for row in found] == ["before training", "GRPO"]
     assert not (tmp_path / "run" / "some-model" / "start" / MODEL).exists()
     cloning = find_study("agentgym-table3")
-    settings = small(cloning, tmp_path, *changes)
+    settings = small(cloning, tmp_path, *changes, "shared.length.max_tokens=2048")
     run(cloning, settings, tmp_path / "bc", silent, arms=("bc-base",))
     assert (tmp_path / "bc" / "some-model" / "bc-base" / MODEL).exists()
