@@ -38,6 +38,22 @@ def collect() -> None:
         torch.cuda.empty_cache()
 
 
+def set_aside() -> None:
+    """Leave what is loaded out of later collections, the trainers' libraries above all.
+
+    To look through their million objects takes half a second, several times a stage. What is set
+    aside is never looked at again, so this is for a process that has not begun and is a trainer's
+    alone: a command, a cell of a demonstration.
+    """
+    try:
+        import trl
+    except ImportError:  # the trainer says what to install
+        return
+    _ = trl.SFTTrainer  # loaded, with nearly everything the others need, when it is asked for
+    gc.collect()
+    gc.freeze()
+
+
 def let_go(trainer: Any) -> None:
     """Free what learning alone needed: moments, gradients, a reference. The model stays.
 

@@ -138,11 +138,13 @@ def _reproduce(
         _dry_run(study, settings, folder, arms, profile, as_json)
         return
     from agentgym.baselines.checkpoints import is_main
+    from agentgym.baselines.freeing import set_aside
     from agentgym.baselines.studies.run import run
 
     screen = err()
     if is_main():
         screen.print(f"The runs lie in {folder}", markup=False, soft_wrap=True)
+    set_aside()
     try:
         run(study, settings, folder, _sayer(screen), arms=arms)
     except KeyboardInterrupt as stop:

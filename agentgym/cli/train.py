@@ -94,6 +94,7 @@ def _train(
     from agentgym.baselines.catalog import find_baseline
     from agentgym.baselines.checkpoints import is_main
     from agentgym.baselines.configfile import to_yaml
+    from agentgym.baselines.freeing import set_aside
 
     for override in overrides:
         if "=" not in override:
@@ -115,6 +116,7 @@ def _train(
     screen = err()
     if is_main():
         _say(screen, f"The run lies in {folder}")
+    set_aside()
     try:
         result = baseline.train(config, folder, lambda line: _say(screen, line))
     except KeyboardInterrupt as stop:

@@ -7,18 +7,12 @@ most of the time.
 
 from __future__ import annotations
 
-import gc
-
 import pytest
+
+from agentgym.baselines.freeing import set_aside
 
 
 @pytest.fixture(scope="session", autouse=True)
 def libraries() -> None:
     """Load what trains, and leave it out of later collections."""
-    try:
-        import trl
-    except ImportError:
-        return
-    _ = trl.SFTTrainer, trl.DPOTrainer, trl.GRPOTrainer  # loaded when they are asked for
-    gc.collect()
-    gc.freeze()
+    set_aside()

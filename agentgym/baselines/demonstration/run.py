@@ -32,6 +32,7 @@ from agentgym.baselines.demonstration.experiment import EnvSettings, Experiment
 from agentgym.baselines.demonstration.rules import rule_of
 from agentgym.baselines.demonstration.start import prepare
 from agentgym.baselines.examples import env_choice
+from agentgym.baselines.freeing import set_aside
 from agentgym.baselines.progress import Say, to_stderr
 from agentgym.baselines.untrained import try_to_train, why_untrained
 from agentgym.core.errors import UnknownName
@@ -91,6 +92,7 @@ def run_cell(experiment: Experiment, setting: EnvSettings, seed: int, folder: Pa
     import torch
 
     torch.set_num_threads(experiment.threads)
+    set_aside()
     cell = make_cell(experiment, setting, seed, folder)
     for name in experiment.arms:
         place = cell.folder / name
