@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate.utils import gather_object
 from transformers import PrinterCallback, TrainerCallback
 
 from agentgym.baselines.checkpoints import (
@@ -32,6 +31,7 @@ from agentgym.baselines.config import ModelConfig, RunConfig
 from agentgym.baselines.evaluate import evaluate_policy
 from agentgym.baselines.freeing import let_go
 from agentgym.baselines.model import Policy, calm, gather, save_policy
+from agentgym.baselines.processes import team
 from agentgym.baselines.progress import Journal, Pace
 from agentgym.core.errors import InvalidConfig, did_you_mean
 from agentgym.rollout.store import write_atomic
@@ -310,7 +310,7 @@ class _Counts(TrainerCallback):  # type: ignore[misc]
 
     def write(self, place: Path) -> None:
         """Write the counts of all processes, each of which calls this."""
-        everyone = gather_object([self._counts()])
+        everyone = team().share(self._counts())
         if is_main():
             write_atomic(place, json.dumps(everyone) + "\n")
 

@@ -3,7 +3,6 @@
 from agentgym.baselines.attribution.assign import (
     AssignedCredit,
     assign_credit,
-    assign_credit_async,
 )
 from agentgym.baselines.attribution.base import (
     Attribution,
@@ -37,6 +36,5 @@ __all__ = [
     "PolicyValueAttributor",
     "Spent",
     "assign_credit",
-    "assign_credit_async",
     "build_attributor",
 ]

@@ -18,7 +18,7 @@ from agentgym.baselines.advantage import (
     InvalidBatch,
     grpo_advantages,
 )
-from agentgym.baselines.attribution.ask import Answers, ask, ask_alone
+from agentgym.baselines.attribution.ask import Answers, ask
 from agentgym.baselines.attribution.base import Attribution, Attributor
 from agentgym.baselines.attribution.report import AttributionReport
 from agentgym.baselines.processes import Team
@@ -82,23 +82,6 @@ def assign_credit(
     known = _unasked(episodes, groups, options, global_step, outcomes)
     asked = [i for i in range(len(episodes)) if i not in known]
     answers = ask([episodes[i] for i in asked], attributor, env, team or Team())
-    return _assigned(known, asked, answers)
-
-
-async def assign_credit_async(
-    episodes: Sequence[Episode],
-    groups: Sequence[Hashable],
-    attributor: Attributor,
-    options: AdcaOptions | None = None,
-    global_step: int = 0,
-    outcomes: Sequence[float] | None = None,
-    env: TextEnv | None = None,
-) -> AssignedCredit:
-    """Return the credits of a batch, attributed by this process alone; see `assign_credit`."""
-    options = options or AdcaOptions()
-    known = _unasked(episodes, groups, options, global_step, outcomes)
-    asked = [i for i in range(len(episodes)) if i not in known]
-    answers = await ask_alone([episodes[i] for i in asked], attributor, env)
     return _assigned(known, asked, answers)
 
 
