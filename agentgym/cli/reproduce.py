@@ -36,6 +36,11 @@ Sets = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting to change.")
 ]
 Arms = Annotated[list[str] | None, typer.Option("--arm", help="Only this arm, and those it needs.")]
+Reuse = Annotated[
+    list[Path] | None,
+    typer.Option("--reuse", help="The folder of another experiment, whose runs are taken over "
+                 "where they would come out the same."),
+]  # fmt: skip
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show the settings and what would be done, and stop.")
 ]
@@ -103,11 +108,14 @@ def command(study: Study) -> Callable[..., None]:
         to: Annotated[
             Path | None, typer.Option("--out", help="The folder; else runs/NAME-PROFILE.")
         ] = None,
+        reuse: Reuse = None,
         dry_run: DryRun = False,
         as_json: Json = False,
     ) -> None:
         folder = to or Path("runs") / f"{study.name}-{Path(profile).stem}"
-        _reproduce(study, profile, sets or [], tuple(arms or ()), folder, dry_run, as_json)
+        _reproduce(
+            study, profile, sets or [], tuple(arms or ()), folder, reuse or [], dry_run, as_json
+        )
 
     reproduce.__doc__ = (
         f"{study.title}.\n\n"
@@ -128,12 +136,15 @@ def _reproduce(
     sets: list[str],
     arms: tuple[str, ...],
     folder: Path,
+    reuse: list[Path],
     dry: bool,
     as_json: bool,
 ) -> None:
+    from agentgym.baselines.studies.reuse import require_studies
     from agentgym.baselines.studies.settings import load_settings
 
     settings = load_settings(study, profile, sets)
+    require_studies(reuse)
     if dry:
         _dry_run(study, settings, folder, arms, profile, as_json)
         return
@@ -146,7 +157,7 @@ def _reproduce(
         screen.print(f"The runs lie in {folder}", markup=False, soft_wrap=True)
     set_aside()
     try:
-        run(study, settings, folder, _sayer(screen), arms=arms)
+        run(study, settings, folder, _sayer(screen), arms=arms, reuse=reuse)
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt(f"Stopped. Go on with: {command_line()}") from stop
     if not is_main():  # one of several processes speaks

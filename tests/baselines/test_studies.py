@@ -337,6 +337,57 @@ def test_what_two_arms_share_is_what_each_would_have_made(tmp_path: Path) -> Non
     ]  # fmt: skip
 
 
+def test_a_run_another_study_has_made_is_taken_over_where_it_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table, rounds = find_study("agentgym-table3"), find_study("agentgym-iterations")
+    run(table, small(table, tmp_path), Path("table"), silent)
+    settings = small(rounds, tmp_path)
+    trained = [tmp_path / "rounds" / "scratch" / arm / RESULT for arm in ("bc-base", "agentevol")]
+    made = [tmp_path / "table" / "scratch" / path.parent.name / RESULT for path in trained]
+    said: list[str] = []
+    run(rounds, settings, tmp_path / "rounds", said.append, reuse=[tmp_path / "table"])
+    assert [path.read_bytes() for path in trained] == [path.read_bytes() for path in made]
+    assert [line for line in said if "taken over from" in line] == [
+        f"BC (base): taken over from {made[0].parent}",
+        f"AgentEvol: taken over from {made[1].parent}",
+    ]
+    run(rounds, settings, tmp_path / "alone", silent)
+    shown = [
+        [(row.title, row.report.rows) for row in reached(rounds, settings, tmp_path / name)]
+        for name in ("rounds", "alone")
+    ]
+    assert shown[0] == shown[1]
+    said.clear()  # once more: nothing is copied over what is there
+    run(rounds, settings, tmp_path / "rounds", said.append, reuse=[tmp_path / "table"])
+    assert not [line for line in said if "taken over from" in line]
+
+
+@pytest.mark.parametrize("other", ["setting", "demonstrations", "weights"])
+def test_a_run_that_began_otherwise_is_not_taken_over(tmp_path: Path, other: str) -> None:
+    table, rounds = find_study("agentgym-table3"), find_study("agentgym-iterations")
+    changed = ["bc.optim.lr=0.002"] if other == "setting" else []
+    run(table, small(table, tmp_path, *changed), tmp_path / "table", silent, arms=("bc-base",))
+    started = tmp_path / "table" / "scratch"
+    if other == "demonstrations":
+        with (started / "base.jsonl").open("a") as file:
+            file.write("\n")
+    if other == "weights":
+        (started / "untrained" / "model.safetensors").write_bytes(b"others")
+    said: list[str] = []
+    run(rounds, small(rounds, tmp_path), tmp_path / "rounds", said.append, arms=("bc-base",),
+        reuse=[tmp_path / "table"])  # fmt: skip
+    assert not [line for line in said if "taken over from" in line]
+    assert (tmp_path / "rounds" / "scratch" / "bc-base" / RESULT).is_file()
+
+
+def test_a_folder_without_a_study_cannot_be_reused(tmp_path: Path) -> None:
+    study = find_study("agentgym-iterations")
+    with pytest.raises(InvalidConfig, match="no study in"):
+        run(study, small(study, tmp_path), tmp_path / "runs", silent, reuse=[tmp_path / "none"])
+
+
 def test_attribution_begins_with_a_cloned_policy(tmp_path: Path) -> None:
     study = find_study("agentevolver-attribution")
     settings = small(study, tmp_path, "clone=true", "shared.eval.attempts=2")

@@ -61,9 +61,10 @@ def bare(episode: Episode) -> Episode:
     """Return an episode whose replies are actions without thoughts.
 
     The expert's reasons draw on what an agent cannot see; a small model would learn to invent them.
+    How long it took goes too: without it the same demonstrations are the same file.
     """
     steps = [s.model_copy(update={"reply": s.action or "", "thought": ""}) for s in episode.steps]
-    return episode.model_copy(update={"steps": tuple(steps)})
+    return episode.model_copy(update={"steps": tuple(steps), "duration": 0.0})
 
 
 def template_of(env: str) -> str:

@@ -8,6 +8,7 @@ writes.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from agentgym.baselines.configfile import check_folder
 from agentgym.baselines.examples import env_choice
 from agentgym.baselines.progress import Journal, Say, to_stderr
 from agentgym.baselines.studies.check import check
+from agentgym.baselines.studies.reuse import require_studies, take_over
 from agentgym.baselines.studies.settings import StudySettings
 from agentgym.baselines.studies.stages import Stage, panel, stages
 from agentgym.baselines.studies.start import prepare
@@ -36,6 +38,7 @@ def run(
     say: Say = to_stderr,
     *,
     arms: tuple[str, ...] = (),
+    reuse: Sequence[Path] = (),
 ) -> None:
     """Run a study; the same call again goes on where it was stopped.
 
@@ -46,10 +49,13 @@ def run(
             that are not trained.
         say: takes lines of progress.
         arms: only these arms and those they need; empty for all.
+        reuse: folders of other studies; a finished run of theirs that would come out the same here
+            is copied.
 
     Raises:
         InvalidConfig: if the folder holds another study, or a setting cannot be used.
     """
+    require_studies(reuse)
     check_folder(settings, folder)
     check(study, settings, folder, arms)  # all settings, before anything is made
     begin(settings, folder)
@@ -63,6 +69,9 @@ def run(
         chosen = list(stages(study, settings, start, place, arms))
         for stage in chosen:
             about = f"{stage.arm.title}: "
+            source = take_over(stage, place, reuse)
+            if source is not None:
+                say(f"{about}taken over from {source}")
             _train(stage, place, lambda line, about=about: say(about + line))  # type: ignore[misc]
         for name in settings.lines:
             _line(name, chosen[0].config.eval, place / LINES / name)
