@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 
 from agentgym.core import registry
 from agentgym.core.errors import InvalidConfig, UnknownName
-from agentgym.core.extras import require
+from agentgym.core.yamltext import read_yaml
 from agentgym.serve.limits import is_loopback
 from agentgym.serve.settings import ServeSettings
 from agentgym.serve.units import duration, size
@@ -93,18 +93,16 @@ def read_config(path: Path) -> dict[str, Any]:
     """Return what a YAML file says.
 
     Raises:
-        InvalidConfig: if it cannot be read, or is no mapping.
+        InvalidConfig: if it cannot be read as plain data, or is no mapping.
     """
-    yaml = require("yaml", "A configuration file", "serve")
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidConfig(f"the configuration {path} cannot be read: {error}") from error
-    except yaml.YAMLError as error:
-        raise InvalidConfig(f"{path} is no YAML: {error}") from error
+    values = read_yaml(text, str(path), extra="serve")
     if values is None:
         return {}
-    if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
+    if not isinstance(values, dict):
         raise InvalidConfig(f"{path} must hold names and values, such as 'max_sessions: 1000'")
     return values
 

@@ -42,6 +42,45 @@ def test_what_an_alias_stands_for_is_a_copy() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "key", "first", "line"),
+    [
+        ("lr: 1\nseed: 2\n# mine\nlr: 3\n", "lr", 1, 4),
+        ("a:\n  - {b: 1}\n  - b: 1\n    c: 2\n    b: 1\n", "b", 3, 5),
+        ("{a: 1, a: 1}", "a", 1, 1),
+        ("a: 1\n'a': 2", "a", 1, 2),
+        ("1: a\n'1': b", "1", 1, 2),
+        ("'1': a\n1: b", "1", 1, 2),
+        ("true: a\nyes: b", "true", 1, 2),
+        ("x: &x {a: 1}\ny:\n  a: 2\n  <<: *x\n  a: 3", "a", 3, 5),
+        ("x: &x {a: 1}\ny:\n  <<: *x\n  <<: *x", "<<", 3, 4),
+    ],
+)
+def test_a_key_that_is_set_twice_is_named_with_both_lines(
+    text: str, key: str, first: int, line: int
+) -> None:
+    with pytest.raises(InvalidConfig, match="keep one of them") as caught:
+        read_yaml(text, "mine.yaml")
+    said = f"mine.yaml sets {key!r} twice in one place, in line {first} and in line {line},"
+    assert str(caught.value).startswith(said)
+
+
+def test_what_is_merged_may_be_set_again() -> None:
+    text = """
+small: &small {rate: 1, steps: 1}
+large: &large {rate: 2, batch: 2}
+one: {<<: *small, rate: 3}
+two: {rate: 4, <<: [*small, *large]}
+three: &three {<<: *small, steps: 5}
+four: {<<: *three, rate: 6}
+"""
+    data = read_yaml(text, "mine")
+    assert data["one"] == {"rate": 3, "steps": 1}
+    assert data["two"] == {"rate": 4, "steps": 1, "batch": 2}
+    assert data["three"] == {"rate": 1, "steps": 5}
+    assert data["four"] == {"rate": 6, "steps": 5}
+
+
+@pytest.mark.parametrize(
     ("content", "why"),
     [(b"- a\n", "settings"), (b"a", "settings"), (b"a: \xe9", "UTF-8"), (None, "no file")],
 )

@@ -323,7 +323,8 @@ def test_every_setting_can_be_said() -> None:
 
 @pytest.mark.parametrize(
     "text", ["- a", "1", "max_sessions: [", "max_sesions: 3", "port: true", "resurrect: 1",
-             "environments: maze", "defaults: {maze: 3}", "port: 99999", "\xff"]
+             "environments: maze", "defaults: {maze: 3}", "port: 99999", "\xff",
+             "port: 9000\nport: 9001"]
 )  # fmt: skip
 def test_a_file_that_cannot_be_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "serve.yaml"
