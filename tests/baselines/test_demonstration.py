@@ -37,7 +37,7 @@ from agentgym.baselines.demonstration.run import (
     run,
     run_cell,
 )
-from agentgym.baselines.demonstration.show import percent, show, table
+from agentgym.baselines.demonstration.show import FIRST, percent, show, table
 from agentgym.baselines.demonstration.start import bare, template_of
 from agentgym.baselines.demonstration.statistics import Gap, Line, gap, line, task_means
 from agentgym.baselines.demonstration.words import ACT, END, OTHER, PHRASES, word_tokenizer
@@ -352,13 +352,20 @@ def test_a_demonstration_from_nothing_to_its_table_and_again(tmp_path: Path) -> 
     experiment, folder = load_experiment(tmp_path / "smallest.yaml"), tmp_path / "run"
     run(experiment, folder, lambda _: None)
     text = show(experiment, folder)
-    found = {row.split(" | ")[1]: row.split(" | ")[-3:] for row in text.splitlines()[2:10]}
+    found = {row.split(" | ")[1]: row.split(" | ")[-3:] for row in text.splitlines()[2:11]}
     assert found["AgentEvol"] == ["6", "32", "8 |"]
+    assert found["AgentEvol, one round"] == ["6", "16", "4 |"]
+    first = next(one for one in read_lines(folder) if one.arm == FIRST)
+    points = [json.loads(line) for line in (folder / CURVES).read_text().splitlines()]
+    (measured,) = [
+        point["Maze/success"] for point in points
+        if (point["arm"], point["group"], point["stage"]) == ("agentevol", "eval", "round-1/train")
+    ]  # fmt: skip
+    assert first.success.value == pytest.approx(measured)
     assert found["BC, to its plateau"] == ["6", "0", "6 |"]
     assert found["GRPO"] == ["6", "4", "1 |"]
     for name in ("plot.png", *(f"learning-{arm}.png" for arm in VIEWS if arm != "dpo")):
         assert (folder / name).read_bytes()[:4] == b"\x89PNG"
-    points = [json.loads(line) for line in (folder / CURVES).read_text().splitlines()]
     assert {point["arm"] for point in points} == set(experiment.arms)
 
     before = {p: p.stat().st_mtime_ns for p in folder.rglob("model.safetensors")}

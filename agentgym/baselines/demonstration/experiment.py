@@ -143,6 +143,8 @@ class EnvSettings(Settings):
         for where, optim in (("optim", self.optim), ("group.optim", group), ("dpo.optim", paired)):
             if optim.threads is not None:
                 raise ValueError(f"{where}.threads is decided by threads")
+            if where != "optim" and optim.batching != OptimConfig().batching:
+                raise ValueError(f"{where}.batching: pairs and episodes are padded; leave it out")
         for where, optim, decides in (
             ("optim", self.optim, "steps and evol_steps"),
             ("group.optim", group, "group.samplings"),

@@ -162,11 +162,21 @@ def untrained(experiment: Experiment, folder: Path, env: str, arm: str) -> dict[
     return {seed: why for seed, why in reasons.items() if why}
 
 
-def held_out(folder: Path, setting: EnvSettings, name: str, seeds: tuple[int, ...]) -> Any:
-    """Return the held-out episodes of an arm, those of each seed, or of a line as of one seed."""
+def held_out(
+    folder: Path, setting: EnvSettings, name: str, seeds: tuple[int, ...], part: str = ""
+) -> Any:
+    """Return the held-out episodes of an arm, those of each seed, or of a line as of one seed.
+
+    Args:
+        folder: the demonstration.
+        setting: the environment.
+        name: the arm or line.
+        seeds: of an arm.
+        part: a part of the arm's run ("round-1"); "" for the whole, whose last evaluation counts.
+    """
     if name in LINES:
         return [RunFolder.open(_line_folder(folder, setting, name)).episodes()]
-    return [_episodes(arm_folder(folder, setting.env, seed, name)) for seed in seeds]
+    return [_episodes(arm_folder(folder, setting.env, seed, name) / part) for seed in seeds]
 
 
 def arm_folder(folder: Path, env: str, seed: int, arm: str) -> Path:

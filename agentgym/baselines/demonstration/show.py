@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentgym.agenteval.intervals import Estimate
 from agentgym.baselines.demonstration.draw import plot_arms
-from agentgym.baselines.demonstration.experiment import Experiment
+from agentgym.baselines.demonstration.experiment import EnvSettings, Experiment
 from agentgym.baselines.demonstration.learning import VIEWS, plot_learning
 from agentgym.baselines.demonstration.run import (
     CURVES,
@@ -27,7 +27,10 @@ TABLE, RESULTS = "table.md", "results.json"
 PLOT, LEARNING = "plot.png", "learning-{arm}.png"
 CLAIMS = (("agentevol", "bc"), ("agentevol", "demos"), ("agentevol", "unfiltered"))
 """What the paper's claim comes to: AgentEvol above BC, and above both controls."""
-OTHERS = (("dpo", "bc"), ("grpo", "bc"), ("adca-grpo", "bc"), ("adca-grpo", "grpo"))
+FIRST = "agentevol-round-1"
+"""AgentEvol's policy after one round, for which it has played about as much as DPO and GRPO."""
+OTHERS = (("dpo", "bc"), ("grpo", "bc"), ("adca-grpo", "bc"), ("adca-grpo", "grpo"),
+          (FIRST, "bc"), (FIRST, "dpo"), (FIRST, "grpo"), (FIRST, "adca-grpo"))  # fmt: skip
 """What else is compared."""
 
 
@@ -46,6 +49,8 @@ def measure(experiment: Experiment, folder: Path) -> tuple[list[Line], list[Gap]
             seeds = tuple(seed for seed in experiment.seeds if seed not in without)
             found[name] = dict(zip(seeds, held_out(folder, setting, name, seeds), strict=True))
             given = spent(setting, name, arm_folder(folder, env, seeds[0], name)) if seeds else None
+            if name == "agentevol" and setting.iterations > 1 and seeds:
+                lines.append(_first(setting, folder, seeds, found))
             lines.append(line(env, name, list(found[name].values()), given, without))
         for one, other in [*CLAIMS, *OTHERS]:
             seeds = tuple(seed for seed in found.get(one, {}) if seed in found.get(other, {}))
@@ -54,6 +59,19 @@ def measure(experiment: Experiment, folder: Path) -> tuple[list[Line], list[Gap]
                 some = () if len(seeds) == len(experiment.seeds) else seeds
                 gaps.append(gap(env, *pair).model_copy(update={"seeds": some}))
     return lines, gaps
+
+
+def _first(
+    setting: EnvSettings,
+    folder: Path,
+    seeds: tuple[int, ...],
+    found: dict[str, dict[int, list[Episode]]],
+) -> Line:
+    """Return what AgentEvol had reached after its first round; its episodes are put into found."""
+    part = dict(zip(seeds, held_out(folder, setting, "agentevol", seeds, "round-1"), strict=True))
+    found[FIRST] = part
+    run = arm_folder(folder, setting.env, seeds[0], "agentevol")
+    return line(setting.env, FIRST, list(part.values()), spent(setting, "agentevol", run, 1))
 
 
 def show(experiment: Experiment, folder: Path) -> str:
@@ -128,6 +146,8 @@ def given(one: Spent | None) -> str:
 
 def title(arm: str) -> str:
     """Return what a table calls an arm or a line."""
+    if arm == FIRST:
+        return f"{find_arm('agentevol').title}, one round"
     return arm if arm in LINES else find_arm(arm).title
 
 

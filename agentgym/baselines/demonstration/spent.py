@@ -26,20 +26,21 @@ class Spent(BaseModel):
     steps: int
 
 
-def spent(setting: EnvSettings, arm: str, run: Path) -> Spent:
+def spent(setting: EnvSettings, arm: str, run: Path, rounds: int | None = None) -> Spent:
     """Return what an arm was given, as its finished run says.
 
     Args:
         setting: the environment.
         arm: the arm.
         run: the arm's folder of one seed.
+        rounds: of AgentEvol, only the first so many; None for all.
     """
     result: dict[str, Any] = json.loads((run / RESULT).read_text(encoding="utf-8"))
-    rounds = result.get("rounds", [result])
-    steps = sum(one["steps"] for one in rounds)
+    parts = result.get("rounds", [result])[:rounds]
+    steps = sum(one["steps"] for one in parts)
     if arm in ("grpo", "adca-grpo"):
         group = setting.group
         return Spent(episodes=group.samplings * group.groups * group.group_size, steps=steps)
     if arm == "dpo":
         return Spent(episodes=result["pairs"]["episodes"], steps=steps)
-    return Spent(episodes=sum(one.get("explored", 0) for one in rounds), steps=steps)
+    return Spent(episodes=sum(one.get("explored", 0) for one in parts), steps=steps)
