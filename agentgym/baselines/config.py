@@ -177,6 +177,7 @@ class OptimConfig(Settings):
         max_grad_norm: gradients are scaled down to this norm.
         batching: "padded" batches fill up with padding; "grouped" batches hold examples of like
             length; "packed" batches are one row without padding. The loss of a batch is the same.
+            Where examples are imitated; DPO, GRPO and ADCA-GRPO always pad.
         precision: "float32", or "bfloat16" for mixed precision; "auto" takes bfloat16 on a GPU that
             has it.
         gradient_checkpointing: compute activations twice instead of keeping them.

@@ -1,7 +1,8 @@
 """Settings that would be set in vain: those nobody reads while others are as they are.
 
 A profile may hold both sides of a choice, so only what is set on top of it is looked at: what a
-user sets by hand and no one would read is refused, with what would make it count.
+user sets by hand and no one would read is refused, with what would make it count. What a trainer
+never reads is no side of a choice: a file may not hold it either, unless as it is by itself.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentgym.baselines.config import SCRATCH, Settings
+from agentgym.baselines.config import SCRATCH, OptimConfig, Settings
 from agentgym.baselines.overrides import parse_override
 from agentgym.core.errors import InvalidConfig
 
@@ -23,11 +24,13 @@ class Idle:
         keys: dotted keys; what lies below one is meant too.
         when: whether a configuration leaves them unread.
         why: what decides instead, and what to do; "{...}" are keys of the configuration.
+        never: whether no other setting would make them count.
     """
 
     keys: tuple[str, ...]
     when: Callable[[Settings], bool]
     why: str
+    never: bool = False
 
 
 def at(config: Any, key: str) -> Any:
@@ -58,6 +61,14 @@ def _clones_not(config: Settings) -> bool:
     return hasattr(config, "bc") and not at(config, "clones")
 
 
+def _only_pads(config: Settings) -> bool:
+    """Return whether a trainer whose passes are always padded is told to fill them otherwise."""
+    return (
+        bool(at(config, "pairs") or at(config, "groups"))
+        and at(config, "optim.batching") != OptimConfig().batching
+    )
+
+
 IDLE: tuple[Idle, ...] = (
     Idle(
         ("model.scratch",),
@@ -74,6 +85,12 @@ IDLE: tuple[Idle, ...] = (
         ("optim.epochs",),
         _is("samplings"),
         "samplings={samplings} says how long; set samplings=null",
+    ),
+    Idle(
+        ("optim.batching",),
+        _only_pads,
+        "pairs and episodes are padded; how what is cloned first fills its passes is bc.batching",
+        never=True,
     ),
     Idle(
         ("bc.epochs",),
@@ -161,10 +178,15 @@ def keys_of(overrides: Sequence[str]) -> list[str]:
 def require_read(config: Settings, overrides: Sequence[str]) -> None:
     """Require that somebody reads everything that was set on top of a profile.
 
+    Args:
+        config: the settings, with what was set.
+        overrides: what was set; of the rest only what its trainer never reads is looked at.
+
     Raises:
         InvalidConfig: naming what nobody would read, and what would make it count.
     """
-    for key in keys_of(overrides):
+    never = [key for idle in IDLE if idle.never for key in idle.keys]
+    for key in [*keys_of(overrides), *never]:
         why = unread(config, key)
         if why:
             raise InvalidConfig(f"{key} would be set in vain: {why}")

@@ -14,7 +14,7 @@ from agentgym.baselines.catalog import BASELINES, find_baseline
 from agentgym.baselines.config import RunConfig
 from agentgym.baselines.configfile import to_yaml
 from agentgym.baselines.demonstration.experiment import Experiment, load_experiment
-from agentgym.baselines.idle import IDLE, keys_of, unread
+from agentgym.baselines.idle import IDLE, at, keys_of, unread
 from agentgym.baselines.studies.catalog import find_study
 from agentgym.baselines.studies.settings import StudySettings, load_settings
 from agentgym.core.errors import InvalidConfig
@@ -22,6 +22,8 @@ from agentgym.core.errors import InvalidConfig
 VAIN = [
     ("bc", ["optim.epochs=3"], "set optim.max_steps=null", ["optim.max_steps=null"]),
     ("bc", ["optim.epochs=3", "optim.max_steps=9"], "optim.max_steps=9 says how long", []),
+    ("dpo", ["optim.batching=grouped"], "optim.batching would .* bc.batching", []),
+    ("grpo", ["optim={batching: packed}"], "optim.batching would .* bc.batching", []),
     ("bc", ["model.scratch.heads=2", "model.name=smollm2"], "the model is smollm2", []),
     ("bc", ["keep_checkpoints=3"], "set save_every", ["save_every=5"]),
     ("bc", ["eval.envs=[]", "eval.sampling.top_p=0.5"], "name environments", []),
@@ -73,6 +75,20 @@ def test_every_rule_is_met_and_no_profile_breaks_off_at_its_own_settings(tmp_pat
             assert not unread(config, key), key
 
 
+@pytest.mark.parametrize("name", ["dpo", "grpo", "adca-grpo"])
+def test_no_file_holds_what_its_trainer_never_reads(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("optim: {batching: packed}\n")
+    with pytest.raises(InvalidConfig, match=r"optim\.batching would be set in vain"):
+        find_baseline(name).config(file)
+    file.write_text("optim: {batching: padded}\nbc: {batching: packed}\n")
+    config = find_baseline(name).config(file, ["data.expert=[{env: maze}]", "bc.batching=grouped"])
+    assert at(config, "bc.batching") == "grouped"
+    file.write_text("optim: {batching: packed}\n")
+    for reader in ("bc", "agentevol"):
+        assert at(find_baseline(reader).config(file), "optim.batching") == "packed"
+
+
 @pytest.mark.parametrize(
     ("study", "override", "told"),
     [
@@ -82,6 +98,7 @@ def test_every_rule_is_met_and_no_profile_breaks_off_at_its_own_settings(tmp_pat
         ("agentgym-table3", "dpo.beta=1", "no arm of agentgym-table3 is of dpo"),
         ("agentgym-dpo", "grpo.groups=1", "no arm of agentgym-dpo is of grpo"),
         ("agentgym-samples", "agentevol.explore.samples=5", "differ in it"),
+        ("agentevolver-attribution", "grpo.optim.batching=packed", "episodes are padded"),
         ("agentgym-merge", "agentevol={merge: none}", "differ in it"),
         ("agentgym-scope", "agentevol.scope=broad", "differ in it"),
         ("agentgym-table3", "bc.optim.epochs=5", "optim.max_steps=300 says how long"),
@@ -128,6 +145,8 @@ def test_every_setting_of_a_study_reaches_it(key: str) -> None:
         ("envs.0.optim.max_steps=9", "decided by steps and evol_steps"),
         ("envs.0.optim.threads=9", "decided by threads"),
         ("envs.0.dpo.optim.threads=9", "decided by threads"),
+        ("envs.0.dpo.optim.batching=packed", "dpo.optim.batching: pairs and episodes are padded"),
+        ("envs.0.group.optim.batching=grouped", "group.optim.batching: pairs and episodes"),
         ("envs.0.group.optim.epochs=9", "decided by group.samplings"),
         ("profile=x", "no setting 'profile'"),
         ("envs.0.demo=3", "Did you mean demos"),
