@@ -25,19 +25,19 @@ from agentgym.baselines.adca_metrics import adca_metrics
 from agentgym.baselines.adca_options import AdcaOptions
 from agentgym.baselines.advantage import adca_advantages
 from agentgym.baselines.attribution import (
-    SELF,
     AttributionConfig,
     AttributionReport,
     Attributor,
     assign_credit,
     build_attributor,
 )
+from agentgym.baselines.checkpoints import is_main
 from agentgym.baselines.config import SamplingConfig
 from agentgym.baselines.grpo import Floats, GRPOConfig, improve, outcomes
 from agentgym.baselines.grpo import check as check_grpo
 from agentgym.baselines.grpo import plan as plan_grpo
 from agentgym.baselines.processes import team
-from agentgym.baselines.progress import Say, to_stderr
+from agentgym.baselines.progress import Say, silent, to_stderr
 from agentgym.baselines.sampling import Samples
 from agentgym.core.errors import InvalidConfig
 
@@ -62,13 +62,20 @@ class CompositeCredit:
         attributor: who is asked.
         options: how credits and outcome become an advantage.
         reward: what the outcome is, "score" or "success".
+        say: takes lines of progress while attribution goes on.
 
     Attributes:
         report: what attribution has done so far, in all processes.
     """
 
-    def __init__(self, attributor: Attributor, options: AdcaOptions, reward: str = "score") -> None:
-        self.attributor, self.options, self.reward = attributor, options, reward
+    def __init__(
+        self,
+        attributor: Attributor,
+        options: AdcaOptions,
+        reward: str = "score",
+        say: Say = silent,
+    ) -> None:
+        self.attributor, self.options, self.reward, self.say = attributor, options, reward, say
         self.report = AttributionReport()
 
     def meet(self, policy: ChatAgent, sampling: SamplingConfig) -> None:
@@ -91,6 +98,7 @@ class CompositeCredit:
             number,
             outcomes=returns,
             team=team(),
+            say=self.say,
         )
         self.report += assigned.report
         composite = adca_advantages(
@@ -143,7 +151,10 @@ def train(config: AdcaGRPOConfig, folder: Path, say: Say = to_stderr) -> dict[st
         BudgetExceeded: if too many episodes failed in a row.
     """
     check(config)
-    credit = CompositeCredit(build_attributor(config.attribution), config.adca, config.reward)
+    attributor = build_attributor(config.attribution)
+    credit = CompositeCredit(
+        attributor, config.adca, config.reward, say=say if is_main() else silent
+    )
     result = improve(config, credit, folder, say)
     if credit.report.trajectories:
         say(f"attribution: {credit.report}")
@@ -176,19 +187,12 @@ def plan(config: AdcaGRPOConfig) -> list[str]:
         f"{who.method} (replaced by {who.replace})"
     )  # fmt: skip
     cache = f", kept in {who.cache}" if who.cache else ""
-    own = who.method == "monte_carlo" and who.policy == SELF
     most = "" if who.horizon is None else f" of at most {who.horizon} rounds"
+    played_on = f"  {who.rollouts} continuations{most} from every round of every episode"
     return [
         *plan_grpo(config),
         f"credits by {asked}{cache}, {until}, left out: {adca.skip}",
-        *(
-            [
-                f"  {who.rollouts} continuations{most} from every round of every episode, which no "
-                "estimate of cost includes"
-            ]
-            if own
-            else []
-        ),
+        *([played_on] if who.values_itself else []),
         f"advantage: {adca.scheme}, normalised {adca.norm}, outcome on {adca.outcome}, alpha "
         f"{adca.alpha:g} ({adca.alpha_schedule}), gamma {adca.gamma:g}",
     ]

@@ -13,6 +13,7 @@ import json
 import math
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -143,40 +144,46 @@ class Pace:
         return " · ".join(parts)
 
 
-class EpisodeLines:
-    """Listens to a rollout and says a line now and then, also before the first episode has ended.
+class Lines(ABC):
+    """Says a line now and then while something long goes on, also before its first part is done.
 
-    A slow model may write for minutes until a reply is done, so the line counts what there is: the
-    episodes, the rounds, the tokens as they are written. It comes `EVERY` seconds at first and
-    while episodes end, and ever more seldom while nothing does.
+    A line comes `EVERY` seconds at first and while parts get done, and ever more seldom while
+    nothing does.
 
     Args:
         say: takes the lines.
-        what: what is played for ("exploring").
-        agent: who plays; where it counts tokens as it writes them (`written`), so do the lines.
     """
 
-    def __init__(self, say: Say, what: str, agent: object = None) -> None:
-        self._say, self._what, self._agent = say, what, agent
-        self._total = self._done = self._solved = self._rounds = self._told = 0
-        self._replied = self._before = 0
+    _seldom = SELDOM
+    """Most seconds between two lines where nothing that is counted goes on."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._total = self._done = self._told = 0
         self._began = self._last = time.monotonic()
         self._wait = EVERY
-        self._said: tuple[int, ...] = (0, 0, 0)
+        self._said: tuple[int, ...] = ()
         self._beat: asyncio.Task[None] | None = None
 
-    def __call__(self, event: Event) -> None:
-        """Take note of an event."""
-        if isinstance(event, RunStarted):
-            self._begin(event)
-        elif isinstance(event, StepTaken):
-            self._rounds += 1
-            self._replied += event.step.usage.output_tokens if event.step.usage else 0
-        elif isinstance(event, EpisodeFinished):
-            self._done += 1
-            self._solved += event.episode.success
-            self.tick(time.monotonic())
-        if self._beat is not None and (isinstance(event, RunStopped) or self._done == self._total):
+    @abstractmethod
+    def _counts(self) -> tuple[int, ...]:
+        """Return what there is to count so far; while it stays the same, nothing goes on."""
+
+    @abstractmethod
+    def _parts(self, seconds: float) -> list[str]:
+        """Return the parts of a line, after so many seconds; empty ones are left out."""
+
+    def start(self, total: int, done: int = 0) -> None:
+        """Begin: so much is to be done, and so much is done already."""
+        self._total, self._done, self._told = total, done, done
+        self._began = self._last = time.monotonic()
+        self._said = self._counts()
+        with contextlib.suppress(RuntimeError):  # where no loop is running
+            self._beat = asyncio.get_running_loop().create_task(self._keep_time())
+
+    def end(self) -> None:
+        """Say no more; twice without harm."""
+        if self._beat is not None:
             self._beat.cancel()
             self._beat = None
 
@@ -188,45 +195,72 @@ class EpisodeLines:
         """
         if now - self._last < (EVERY if self._done > self._told else self._wait):
             return
-        self._say(self._line(now))
-        state = self._done, self._rounds, self._tokens()
-        idle = state == self._said
-        # Each wait without an episode is longer; the longest is one with nothing at all to say.
-        longest = SELDOM if idle else LATE
+        seconds = now - self._began
+        parts = [*self._parts(seconds), f"{seconds:.0f} s"]
+        self._say(" · ".join(part for part in parts if part))
+        counts = self._counts()
+        # Each wait without a part is longer; the longest is one with nothing at all to say.
+        longest = self._seldom if counts == self._said else LATE
         self._wait = EVERY if self._done > self._told else min(1.5 * self._wait, longest)
-        self._last, self._told, self._said = now, self._done, state
-
-    def _begin(self, event: RunStarted) -> None:
-        self._total = event.total
-        self._done = self._told = len(event.recalled)
-        self._solved = sum(episode.success for episode in event.recalled)
-        self._before = getattr(self._agent, "written", 0)
-        self._began = self._last = time.monotonic()
-        self._said = (self._done, 0, 0)
-        with contextlib.suppress(RuntimeError):  # events that come from no running loop
-            self._beat = asyncio.get_running_loop().create_task(self._keep_time())
+        self._last, self._told, self._said = now, self._done, counts
 
     async def _keep_time(self) -> None:
         while True:
             await asyncio.sleep(BEAT)
             self.tick(time.monotonic())
 
+
+class EpisodeLines(Lines):
+    """Listens to a rollout and says how far it is.
+
+    A slow model may write for minutes until a reply is done, so the line counts what there is: the
+    episodes, the rounds, the tokens as they are written.
+
+    Args:
+        say: takes the lines.
+        what: what is played for ("exploring").
+        agent: who plays; where it counts tokens as it writes them (`written`), so do the lines.
+        unit: what is counted.
+    """
+
+    def __init__(
+        self, say: Say, what: str, agent: object = None, *, unit: str = "episodes"
+    ) -> None:
+        super().__init__(say)
+        self._what, self._agent, self._unit = what, agent, unit
+        self._solved = self._rounds = self._replied = self._before = 0
+
+    def __call__(self, event: Event) -> None:
+        """Take note of an event."""
+        if isinstance(event, RunStarted):
+            self._solved = sum(episode.success for episode in event.recalled)
+            self._before = getattr(self._agent, "written", 0)
+            self.start(event.total, len(event.recalled))
+        elif isinstance(event, StepTaken):
+            self._rounds += 1
+            self._replied += event.step.usage.output_tokens if event.step.usage else 0
+        elif isinstance(event, EpisodeFinished):
+            self._done += 1
+            self._solved += event.episode.success
+            self.tick(time.monotonic())
+        if isinstance(event, RunStopped) or self._done == self._total:
+            self.end()
+
+    def _counts(self) -> tuple[int, ...]:
+        return self._done, self._rounds, self._tokens()
+
     def _tokens(self) -> int:
         """Return the tokens written so far; of an agent that does not count, those of replies."""
         return max(int(getattr(self._agent, "written", 0)) - self._before, self._replied)
 
-    def _line(self, now: float) -> str:
-        tokens, seconds = self._tokens(), now - self._began
-        solved = f"{100 * self._solved / self._done:.0f}% solved" if self._done else ""
-        written = f"{tokens:,} tokens, {tokens / max(seconds, 1e-9):.0f} a second" if tokens else ""
-        parts = [
-            f"{self._what}: {self._done}/{self._total} episodes",
-            solved,
+    def _parts(self, seconds: float) -> list[str]:
+        tokens = self._tokens()
+        return [
+            f"{self._what}: {self._done}/{self._total} {self._unit}",
+            f"{100 * self._solved / self._done:.0f}% solved" if self._done else "",
             f"{self._rounds:,} rounds" if self._rounds else "",
-            written,
-            f"{seconds:.0f} s",
+            f"{tokens:,} tokens, {tokens / max(seconds, 1e-9):.0f} a second" if tokens else "",
         ]
-        return " · ".join(part for part in parts if part)
 
 
 def _short(value: float) -> str:

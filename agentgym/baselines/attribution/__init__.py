@@ -10,7 +10,7 @@ from agentgym.baselines.attribution.base import (
     Attributor,
     Spent,
 )
-from agentgym.baselines.attribution.build import SELF, AttributionConfig, build_attributor
+from agentgym.baselines.attribution.build import AttributionConfig, build_attributor
 from agentgym.baselines.attribution.cache import AttributionMiss, CachedAttributor
 from agentgym.baselines.attribution.calls import CallLimits
 from agentgym.baselines.attribution.counterfactual import CounterfactualAttributor
@@ -20,7 +20,6 @@ from agentgym.baselines.attribution.policy_value import PolicyValueAttributor
 from agentgym.baselines.attribution.report import AttributionReport
 
 __all__ = [
-    "SELF",
     "AssignedCredit",
     "Attribution",
     "AttributionConfig",

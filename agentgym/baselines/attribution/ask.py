@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from agentgym.baselines.advantage import InvalidBatch
 from agentgym.baselines.attribution.base import Attribution, AttributionStopped, Attributor
 from agentgym.baselines.processes import Team
+from agentgym.baselines.progress import Say, silent
 from agentgym.core import TextEnv
 from agentgym.rollout.engine import run_sync
 from agentgym.rollout.episode import Episode
@@ -46,7 +47,7 @@ class _Part(NamedTuple):
 
 
 async def ask_alone(
-    episodes: Sequence[Episode], attributor: Attributor, env: TextEnv | None
+    episodes: Sequence[Episode], attributor: Attributor, env: TextEnv | None, say: Say = silent
 ) -> Answers:
     """Return what an attributor says of a batch, asked by this process.
 
@@ -56,7 +57,7 @@ async def ask_alone(
     """
     began, played = time.perf_counter(), attributor.environment_seconds
     try:
-        answers = await attributor.attribute_all(episodes, env)
+        answers = await attributor.attribute_all(episodes, env, say)
     finally:
         await attributor.aclose()
     for episode, answer in zip(episodes, answers, strict=True):
@@ -70,21 +71,32 @@ async def ask_alone(
 
 
 def ask(
-    episodes: Sequence[Episode], attributor: Attributor, env: TextEnv | None, team: Team
+    episodes: Sequence[Episode],
+    attributor: Attributor,
+    env: TextEnv | None,
+    team: Team,
+    say: Say = silent,
 ) -> Answers:
     """Return what an attributor says of a batch, asked by a team.
+
+    Args:
+        episodes: the batch.
+        attributor: who is asked.
+        env: see `Attributor.attribute`.
+        team: the processes that ask.
+        say: takes lines of progress, which are about this process's part.
 
     Raises:
         InvalidBatch: if it does not give a credit for every step.
         AttributionStopped: if it gives up, in this process or in another.
     """
     if team.size == 1 or not episodes:
-        return run_sync(ask_alone(episodes, attributor, env))
+        return run_sync(ask_alone(episodes, attributor, env, say))
     mine = _mine(episodes, attributor, team)
     part, error = _Part({}), None
     try:
-        said = run_sync(ask_alone([episodes[i] for i in mine], attributor, env)) if mine else None
-        if said is not None:
+        if mine:
+            said = run_sync(ask_alone([episodes[i] for i in mine], attributor, env, say))
             answers = dict(zip(mine, said.attributions, strict=True))
             part = _Part(answers, said.seconds, said.environment_seconds)
     except Exception as caught:  # the others must hear of it, or they wait for ever

@@ -22,6 +22,7 @@ from agentgym.baselines.attribution.ask import Answers, ask
 from agentgym.baselines.attribution.base import Attribution, Attributor
 from agentgym.baselines.attribution.report import AttributionReport
 from agentgym.baselines.processes import Team
+from agentgym.baselines.progress import Say, silent
 from agentgym.core import TextEnv
 from agentgym.rollout.episode import Episode
 
@@ -57,6 +58,7 @@ def assign_credit(
     outcomes: Sequence[float] | None = None,
     env: TextEnv | None = None,
     team: Team | None = None,
+    say: Say = silent,
 ) -> AssignedCredit:
     """Return the credits of a batch.
 
@@ -73,6 +75,7 @@ def assign_credit(
         outcomes: R of each episode, by which `skip` decides; default its score.
         env: an environment to play in, for attributors that play (see `Attributor.attribute`).
         team: the processes that all attribute this batch together; default this one alone.
+        say: takes lines of progress.
 
     Raises:
         InvalidBatch: if there is not one group id and one outcome an episode.
@@ -81,7 +84,7 @@ def assign_credit(
     options = options or AdcaOptions()
     known = _unasked(episodes, groups, options, global_step, outcomes)
     asked = [i for i in range(len(episodes)) if i not in known]
-    answers = ask([episodes[i] for i in asked], attributor, env, team or Team())
+    answers = ask([episodes[i] for i in asked], attributor, env, team or Team(), say)
     return _assigned(known, asked, answers)
 
 

@@ -18,7 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agentgym.agents.base import ChatAgent
 from agentgym.agents.message import Usage, canonical
+from agentgym.baselines.attribution.lines import AttributionLines
 from agentgym.baselines.config import SamplingConfig
+from agentgym.baselines.progress import Say, silent
 from agentgym.core import TextEnv
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.limits import RunAborted
@@ -145,19 +147,29 @@ class Attributor(ABC):
         """
 
     async def attribute_all(
-        self, episodes: Sequence[Episode], env: TextEnv | None = None
+        self, episodes: Sequence[Episode], env: TextEnv | None = None, say: Say = silent
     ) -> list[Attribution]:
-        """Return the attributions of several episodes, in their order; see `attribute`."""
+        """Return the attributions of several episodes, in their order; see `attribute`.
+
+        Args:
+            episodes: the records.
+            env: see `attribute`.
+            say: takes lines of progress.
+        """
         gate = asyncio.Semaphore(self.concurrency)
+        lines = AttributionLines(say, len(episodes))
 
         async def one(episode: Episode) -> Attribution:
             async with gate:
-                return await self.attribute(episode, env)
+                answer = await self.attribute(episode, env)
+            lines.hear(answer)
+            return answer
 
         tasks = [asyncio.ensure_future(one(episode)) for episode in episodes]
         try:
             return list(await asyncio.gather(*tasks))
         finally:
+            lines.end()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

@@ -61,6 +61,11 @@ class AttributionConfig(BaseModel):
     horizon: int | None = Field(None, gt=0)
     seed: int = Field(0, ge=0)
 
+    @property
+    def values_itself(self) -> bool:
+        """Whether the policy that is trained plays on, and the credits are its own values."""
+        return self.method == "monte_carlo" and self.policy == SELF
+
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if self.method == "replay" and not self.cache:
@@ -69,7 +74,7 @@ class AttributionConfig(BaseModel):
             not self.model
         ):
             raise ValueError('method "llm" needs model: the judge, for example openai:qwen-max')
-        if self.policy == SELF and self.cache and self.method == "monte_carlo":
+        if self.values_itself and self.cache:
             raise ValueError(
                 'policy "self" changes with every step, so its values cannot be repeated from a '
                 "cache: leave cache out"

@@ -8,6 +8,7 @@ the rest*: of two steps that do the same, neither is.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -61,16 +62,18 @@ class CounterfactualAttributor(Attributor):
     async def attribute(self, episode: Episode, env: TextEnv | None = None) -> Attribution:
         """Return the credits of an episode's steps; see `Attributor.attribute`."""
         with self._worlds.playing():
-            return self._attribute(episode, env)
+            return await self._attribute(episode, env)
 
-    def _attribute(self, episode: Episode, env: TextEnv | None) -> Attribution:
+    async def _attribute(self, episode: Episode, env: TextEnv | None) -> Attribution:
         played = _Count()
         try:
             env = env or self._worlds.of(episode)
             states = moments(env, episode)
             played.add(episode.rounds)
-            scores = [self._scores(env, states[t], episode, t, played)
-                      for t in range(episode.rounds)]  # fmt: skip
+            scores = []
+            for t in range(episode.rounds):
+                scores.append(self._scores(env, states[t], episode, t, played))
+                await asyncio.sleep(0)  # so that something can be said while it goes
         except Exception as error:  # an environment is anyone's code
             message = f"{type(error).__name__}: {error}"
             return self.failed(episode, "environment", message, Spent(env_steps=played.steps))

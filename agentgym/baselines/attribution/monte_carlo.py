@@ -9,6 +9,7 @@ of its beginning, whatever the steps between.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -79,9 +80,9 @@ class MonteCarloAttributor(Attributor):
     async def attribute(self, episode: Episode, env: TextEnv | None = None) -> Attribution:
         """Return the credits of an episode's steps; see `Attributor.attribute`."""
         with self._worlds.playing():
-            return self._attribute(episode, env)
+            return await self._attribute(episode, env)
 
-    def _attribute(self, episode: Episode, env: TextEnv | None) -> Attribution:
+    async def _attribute(self, episode: Episode, env: TextEnv | None) -> Attribution:
         steps = 0
         values: list[float] = []
         try:
@@ -92,6 +93,7 @@ class MonteCarloAttributor(Attributor):
                 value, count = self._value(env, state, episode)
                 values.append(value)
                 steps += count
+                await asyncio.sleep(0)  # so that something can be said while it goes
         except Exception as error:  # an environment and a policy are anyone's code
             message = f"{type(error).__name__}: {error}"
             return self.failed(episode, "environment", message, Spent(env_steps=steps))

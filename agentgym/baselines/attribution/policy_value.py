@@ -28,6 +28,7 @@ from agentgym.baselines.attribution.base import (
 )
 from agentgym.baselines.attribution.world import State, Worlds, ended, moments
 from agentgym.baselines.config import SamplingConfig
+from agentgym.baselines.progress import EpisodeLines, Say, silent
 from agentgym.core import Task, TextEnv
 from agentgym.core.errors import InvalidConfig
 from agentgym.core.options import whole
@@ -99,9 +100,14 @@ class PolicyValueAttributor(Attributor):
         return (await self.attribute_all([episode], env))[0]
 
     async def attribute_all(
-        self, episodes: Sequence[Episode], env: TextEnv | None = None
+        self, episodes: Sequence[Episode], env: TextEnv | None = None, say: Say = silent
     ) -> list[Attribution]:
         """Return the attributions of several episodes, whose continuations are played together.
+
+        Args:
+            episodes: the records.
+            env: see `Attributor.attribute`.
+            say: takes lines of progress.
 
         Raises:
             BudgetExceeded: if too many continuations failed in a row.
@@ -113,7 +119,10 @@ class PolicyValueAttributor(Attributor):
             if isinstance(lives, _Known):
                 for t in range(len(lives.states)):
                     self._plan(episode, lives, t, jobs)
-        played = await self._play(list(jobs.values()))
+        lines = EpisodeLines(
+            say, f"attributing {len(episodes)} episodes", self.agent, unit="continuations"
+        )
+        played = await self._play(list(jobs.values()), lines)
         found = {place: played[job.key] for place, job in jobs.items()}
         paid: set[str] = set()
         return [
@@ -169,7 +178,7 @@ class PolicyValueAttributor(Attributor):
             seed = derive_seed("policy_value", *names, j)
             jobs[place, j] = Job(choice, known.task, len(jobs), episode.seed, seed, moment)
 
-    async def _play(self, jobs: list[Job]) -> dict[str, Episode]:
+    async def _play(self, jobs: list[Job], lines: EpisodeLines) -> dict[str, Episode]:
         """Play continuations and return them by key; count the time the model did not take."""
         if self.agent is None:
             raise InvalidConfig("nobody plays on: give the attributor an agent")
@@ -186,6 +195,7 @@ class PolicyValueAttributor(Attributor):
             concurrency=self.sampling.concurrency,
             executor=self.sampling.executor,
             limits=Limits(failures=self.failures),
+            on_event=lines,
         )
         played = {episode.key: episode async for episode in episodes}
         waited = time.perf_counter() - began - (self._busy() - busy)
