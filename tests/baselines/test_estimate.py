@@ -17,9 +17,10 @@ from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.catalog import BASELINES, Baseline, find_baseline
 from agentgym.baselines.config import RunConfig
 from agentgym.baselines.configfile import resolve
+from agentgym.baselines.costs.attribution import asked, continued
+from agentgym.baselines.costs.episodes import FRAME, MADE, PLAYS, Length
 from agentgym.baselines.costs.memory import Memory, memory_of
 from agentgym.baselines.costs.shapes import shape_of
-from agentgym.baselines.costs.work import asked
 from agentgym.baselines.estimate import Estimate, estimate, estimate_lines, spread_of
 from agentgym.baselines.grpo import GRPOConfig
 from agentgym.core.errors import InvalidConfig
@@ -123,6 +124,65 @@ def test_only_a_judge_is_called_and_no_longer_than_it_is_used() -> None:
     assert estimate(short).calls == 9 * 256
     assert estimate(PAPER["grpo"]).calls == 0
     assert estimate(find_baseline("adca-grpo").config("tiny")).calls == 0
+
+
+def test_what_the_policy_plays_on_for_its_own_values_is_counted() -> None:
+    def of(*overrides: str) -> Estimate:
+        """Two tasks of three rounds, four episodes each, five times."""
+        given = [
+            "model.name=scratch", "tasks=[{env: maze, tasks: 9, max_rounds: 3}]", "groups=2",
+            "group_size=4", "samplings=5", "adca.prm_steps=null", "eval.envs=[]", *overrides,
+        ]  # fmt: skip
+        return estimate(find_baseline("adca-grpo").config("tiny", given))
+
+    own = ["attribution.method=monte_carlo", "attribution.policy=self", "attribution.rollouts=2"]
+    plain, valued = of("attribution.method=counterfactual"), of(*own)
+    # The beginning of each group (3 rounds), then two more moments of each episode (2 and 1).
+    parts = [(2 * 2, 0, 3), (8 * 2, 1, 2), (8 * 2, 2, 1)]  # how many, rounds before, rounds left
+    play = PLAYS["maze"]
+    said, answer = play.reply / MADE, play.observation / MADE + 2 * FRAME
+    prompt = play.prompt / MADE + 3 * FRAME
+    written = sum(count * left * said for count, _, left in parts)
+    read = sum(
+        count * (prompt + before * (said + answer) + left * answer) for count, before, left in parts
+    )
+    assert valued.episodes - plain.episodes == pytest.approx(5 * 36)
+    assert valued.sampled - plain.sampled == pytest.approx(5 * written)
+    assert valued.read - plain.read == pytest.approx(5 * read)
+    assert valued.learned == plain.learned
+    assert valued.hours > plain.hours
+    assert any("continuations, which count as episodes" in text for text in valued.assumed)
+    # Of at most two rounds each: the beginning's end one earlier.
+    short = of(*own, "attribution.horizon=2")
+    assert valued.sampled - short.sampled == pytest.approx(5 * 4 * said)
+    assert short.episodes == valued.episodes
+    # Only in the samplings that hear of it: the first and the second.
+    fewer = of(*own, "adca.prm_steps=3")
+    assert fewer.episodes - plain.episodes == pytest.approx(2 * 36)
+    assert of(*own, "adca.prm_steps=1").episodes == plain.episodes
+    # A program that plays on writes nothing.
+    assert of("attribution.method=monte_carlo").sampled == plain.sampled
+
+
+@given(
+    rounds=st.integers(1, 12), group=st.integers(2, 8), rollouts=st.integers(1, 4),
+    horizon=st.none() | st.integers(1, 14),
+)  # fmt: skip
+def test_continuations_are_those_of_every_moment(
+    rounds: int, group: int, rollouts: int, horizon: int | None
+) -> None:
+    length = Length(own=7.0 * rounds, read=50 + 3.0 * rounds, longest=500, rounds=rounds, prompt=50)
+    count, one = continued(length, group, rollouts, horizon)
+    moments = [(0, 1.0)] + [(t, float(group)) for t in range(1, rounds)]
+    own = read = total = 0.0
+    for t, many in moments:  # of a whole group
+        left = min(rounds - t, horizon or rounds)
+        own += rollouts * many * left * 7
+        read += rollouts * many * (50 + t * (7 + 3) + left * 3)
+        total += rollouts * many
+    assert group * count == pytest.approx(total)
+    assert group * count * one.own == pytest.approx(own)
+    assert group * count * one.read == pytest.approx(read)
 
 
 def test_agentevol_grows_with_its_rounds_and_samples() -> None:

@@ -59,12 +59,14 @@ class Length:
         read: everything else.
         longest: an episode that takes all its rounds, twice the usual where there is no limit.
         rounds: how many rounds it takes.
+        prompt: of what is read, what stands before the first reply.
     """
 
     own: float
     read: float
     longest: float
     rounds: float
+    prompt: float
 
     @property
     def total(self) -> float:
@@ -141,6 +143,7 @@ def length_of(
         read=(total - rounds * said) * share,
         longest=min(longest, limit),
         rounds=rounds,
+        prompt=prompt * share,
     )
 
 

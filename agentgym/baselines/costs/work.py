@@ -7,16 +7,15 @@ and `episodes`; what had to be assumed is said in its notes.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentgym.baselines.adca_grpo import AdcaGRPOConfig
-from agentgym.baselines.adca_options import AdcaOptions
 from agentgym.baselines.bc import BCConfig, CloningConfig
 from agentgym.baselines.config import SCRATCH, EnvTasks, OptimConfig, RunConfig, SamplingConfig
+from agentgym.baselines.costs.attribution import asked, continued
 from agentgym.baselines.costs.episodes import (
     CHARACTERS,
     MADE,
@@ -293,14 +292,8 @@ class Counter:
     def grpo(self, config: GRPOConfig) -> list[Stage]:
         """Return the stages of `grpo.train` and `adca_grpo.train`."""
         samplings, steps = self._samplings(config)
-        lengths = [self.length(tasks, config.sampling.max_tokens) for tasks in config.tasks]
-        weights = [self.tasks(tasks) for tasks in config.tasks]
         episodes = config.episodes * samplings
-        whole = sum(weights) or 1.0
-        shares = [(episodes * w / whole, x) for w, x in zip(weights, lengths, strict=True)]
-        kind, cache = config.engine.kind, config.engine.cache_tokens
-        played = self._played(shares, config.sampling, engine=kind, spread=True, cache=cache)
-        played = replace(played, together=min(played.together, config.episodes / self.processes))
+        played = self._sampled(config, self._shares(config, episodes), samplings)
         rows = Rows(episodes, played.own + played.read, played.longest).times(config.iterations)
         # Once a sampling, however often it is learned from.
         forward = (bool(config.kl_coef) + (config.old == "recomputed")) / config.iterations
@@ -310,7 +303,7 @@ class Counter:
             rows,
             forward=forward,
             reference=bool(config.kl_coef) and config.model.lora is None,
-            played=(played, *self.evaluations(steps)),
+            played=(played, *self._continued(config, samplings), *self.evaluations(steps)),
             engine=config.engine.gpu_memory if config.engine.kind == "vllm-colocate" else 0.0,
             calls=self._calls(config, samplings),
         )
@@ -330,29 +323,44 @@ class Counter:
         samplings = max(1, math.ceil(played / config.groups))
         return samplings, samplings * updates
 
+    def _shares(self, config: GRPOConfig, episodes: float) -> list[tuple[float, Length]]:
+        """Return how many of some episodes are of each environment, and how long they are."""
+        lengths = [self.length(tasks, config.sampling.max_tokens) for tasks in config.tasks]
+        weights = [self.tasks(tasks) for tasks in config.tasks]
+        whole = sum(weights) or 1.0
+        return [(episodes * w / whole, x) for w, x in zip(weights, lengths, strict=True)]
+
+    def _sampled(
+        self, config: GRPOConfig, lengths: Sequence[tuple[float, Length]], times: int
+    ) -> Played:
+        """Return what the policy plays while it is trained, in so many goes of the same size."""
+        kind, cache = config.engine.kind, config.engine.cache_tokens
+        played = self._played(lengths, config.sampling, engine=kind, spread=True, cache=cache)
+        together = max(played.episodes / times / self.processes, 1.0)
+        return replace(played, together=min(played.together, together))
+
+    def _continued(self, config: GRPOConfig, samplings: int) -> tuple[Played, ...]:
+        """Return what the policy plays on from moments, where its own values are the credits."""
+        if not isinstance(config, AdcaGRPOConfig) or not config.attribution.values_itself:
+            return ()
+        times = asked(config.adca, samplings)
+        if not times:
+            return ()
+        rollouts, horizon = config.attribution.rollouts, config.attribution.horizon
+        lengths = []
+        for count, length in self._shares(config, config.episodes * times):
+            each, one = continued(length, config.group_size, rollouts, horizon)
+            lengths.append((count * each, one))
+        self.note(
+            "no episode is left out of attribution; its continuations, which count as episodes, "
+            "go on for the rounds that are left"
+        )
+        return (self._sampled(config, lengths, times),)
+
     def _calls(self, config: GRPOConfig, samplings: int) -> float:
         if not isinstance(config, AdcaGRPOConfig) or config.attribution.method != "llm":
             return 0.0
         return float(asked(config.adca, samplings) * config.episodes)
-
-
-def asked(options: AdcaOptions, samplings: int) -> int:
-    """Return in how many of the first samplings what attribution says is used.
-
-    The weight of a credit goes from one value to another and never back, so its use changes once.
-
-    >>> [asked(AdcaOptions(alpha_schedule="cosine", prm_steps=p), 400) for p in (None, 30)]
-    [99, 29]
-    """
-    end = samplings if options.prm_steps is None else min(samplings, options.prm_steps - 1)
-    steps = range(1, end + 1)  # as AgentEvolver counts them
-    if not steps:
-        return 0
-    first, last = options.used(steps[0]), options.used(steps[-1])
-    if first == last:
-        return len(steps) if last else 0
-    turn = bisect_left(steps, True, key=lambda step: options.used(step) == last)
-    return len(steps) - turn if last else turn
 
 
 def replace_data(data: DataConfig, **changes: object) -> DataConfig:
