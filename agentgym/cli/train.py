@@ -21,8 +21,13 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     help=(
-        "Train a policy on the environments.\n\n"
-        "[dim]Example:[/dim] agentgym train bc --profile tiny --out runs/my-bc optim.lr=0.001"
+        "Train a policy, a language model that plays, on the environments.\n\n"
+        "Begin with bc: the profile tiny takes minutes on a laptop, with a small model that is "
+        "made on the spot. --dry-run shows every setting and what a run would cost, and does "
+        "nothing.\n\n"
+        "[dim]Examples:[/dim]\n\n"
+        "agentgym train bc --dry-run\n\n"
+        "agentgym train bc --out runs/my-bc optim.lr=0.001"
     ),
 )
 
@@ -37,24 +42,61 @@ ABOUT = {
 
 TINY = "tiny"
 
+_OWN = (
+    "A policy that can play is needed to begin with: the profile tiny clones one from "
+    "demonstrations, model.name=FOLDER data.expert=\\[] takes one of yours."
+)
+BEGINS = {
+    "bc": (
+        "In the profile tiny an expert gives the demonstrations; data.expert=\\[] "
+        "data.files=\\[FILE] takes yours."
+    ),
+    "dpo": _OWN,
+    "agentevol": (
+        "The first round clones demonstrations; policy=FOLDER takes a policy of yours instead."
+    ),
+    "grpo": _OWN,
+    "adca-grpo": _OWN,
+}
+"""What is learned from at first, and how to change that."""
+
 Overrides = Annotated[
-    list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Settings to change.")
+    list[str] | None,
+    typer.Argument(
+        metavar="KEY=VALUE",
+        help="Settings to change, as --dry-run names them: optim.lr=0.001, eval.envs.0.tasks=10.",
+    ),
 ]
 Sets = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="The same, as an option.")
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="A setting to change, written as an option; repeatable."
+    ),
 ]
 Profile = Annotated[
     str | None,
-    typer.Option("--profile", "-p", help="A profile: tiny (a laptop; the default) or paper."),
+    typer.Option(
+        "--profile", "-p", help="tiny (the default: minutes on a laptop) or paper (as published)."
+    ),
 ]
 Config = Annotated[
-    Path | None, typer.Option("--config", help="A YAML file of your own, in place of a profile.")
+    Path | None,
+    typer.Option(
+        "--config",
+        help="A YAML file of settings in place of a profile, such as an earlier run's config.yaml.",
+    ),
 ]
 Out = Annotated[
-    Path | None, typer.Option("--out", help="The run's folder; else runs/NAME-PROFILE-N.")
+    Path | None,
+    typer.Option(
+        "--out", help="The run's folder; otherwise runs/TRAINER-PROFILE-N, N counting from 1."
+    ),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show the settings and what would be done, and stop.")
+    bool,
+    typer.Option(
+        "--dry-run", help="Show all settings, what would be done and what it would cost; stop."
+    ),
 ]
 
 
@@ -77,8 +119,9 @@ def command(name: str) -> Callable[..., None]:
 
     train.__doc__ = (
         f"{ABOUT[name]}\n\n"
-        "Settings are those of a profile or a file, changed by KEY=VALUE; the same command again "
-        "goes on where it was stopped.\n\n"
+        f"{BEGINS[name]}\n\n"
+        "Settings are those of a profile or a file, changed by KEY=VALUE. At the end the run says "
+        "where the policy lies; the same command again goes on where it was stopped.\n\n"
         f"[dim]Example:[/dim] agentgym train {name} --profile tiny optim.lr=0.001 --dry-run"
     )
     return train

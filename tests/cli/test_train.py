@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("yaml")
 
-from agentgym.baselines.catalog import BASELINES
+from agentgym.baselines.catalog import BASELINES, find_baseline
+from agentgym.baselines.configfile import profiles
 from agentgym.cli.train import ABOUT
 from tests.cli.conftest import Run
 
 
 def test_every_trainer_is_a_command() -> None:
     assert list(ABOUT) == [baseline.name for baseline in BASELINES]
+
+
+def test_help_says_where_to_begin_and_what_it_says_can_be_done(run: Run, tmp_path: Path) -> None:
+    shown = run("train", "--help").stdout
+    assert "Begin with bc" in shown
+    assert run("train", "bc", "--dry-run").exit_code == 0
+    place = tmp_path / "mine.jsonl"
+    for name in ABOUT:
+        helped = " ".join(run("train", name, "--help").stdout.replace("│", " ").split())
+        # The way to take what is one's own stands there, and the settings it names exist.
+        named = re.findall(r"([a-z_.]+)=(\[\]|\[FILE\]|FOLDER)", helped)
+        assert named, helped
+        given = [f"{key}={value}".replace("FILE", str(place)).replace("FOLDER", "smollm2")
+                 for key, value in named]  # fmt: skip
+        find_baseline(name).config("tiny", given)
+        for profile in profiles(name):
+            assert profile in helped
+        for example in re.findall(r"[a-z_.0-9]+=[0-9.]+[0-9]", helped):
+            find_baseline(name).config("tiny", [example])
 
 
 @pytest.mark.parametrize("name", ABOUT)
