@@ -98,6 +98,15 @@ def test_what_an_episode_says_cannot_end_its_quotation() -> None:
     assert content.count(f"</ACTION {own}>") == 1
 
 
+def test_questions_about_one_task_begin_alike() -> None:
+    """Endpoints charge less for a beginning they know, and read it faster."""
+    one, other = (judge_messages(spoken(2, what=what)) for what in ("go", "run"))
+    assert one[0] == other[0]
+    told = one[1].content.split("--- EVAL-STEP")[0]
+    assert "It begins." in told
+    assert other[1].content.startswith(told)
+
+
 # The answer.
 
 

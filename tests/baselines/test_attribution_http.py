@@ -68,6 +68,29 @@ def test_a_failing_endpoint_is_retried_then_counted(server: ChatServer) -> None:
     assert len(server.requests) == 3 + 3 + 1 + 2
 
 
+def test_a_reply_that_was_cut_off_is_a_failure_that_says_so(server: ChatServer) -> None:
+    server.script += [Say(judged("+"), finish_reason="length"), Say("I see.", finish_reason="stop")]
+    server.script += [Say("Well,", finish_reason="length")] * 2
+    done = assign_credit([spoken(2), spoken(3)], ["g"] * 2, attributor(server, concurrency=1))
+    assert done.report.failures == {"unreadable": 2}
+    whole, cut = (one.message for one in done.attributions)
+    assert "cut off" not in whole
+    assert "each of 3 steps: it was cut off after 7 tokens (by max_tokens" in cut
+
+
+def test_a_question_is_too_long_only_where_it_is_the_question(server: ChatServer) -> None:
+    full = Fail(400, "request (3031 tokens) exceeds the available context size (1024 tokens)")
+    server.script += [full, Say("so long an answer"), full]
+    done = assign_credit([spoken(2), spoken(3)], ["g"] * 2, attributor(server, concurrency=1))
+    assert done.report.failures == {"too_long": 1, "unreadable": 1}
+    question, answer = done.attributions
+    assert "3031 tokens" in question.message
+    assert "each of 3 steps; asked again, the conversation is too long" in answer.message
+    assert answer.evidence["replies"] == ["so long an answer"]
+    assert (answer.spent.calls, answer.spent.retries) == (1, 1)
+    assert len(server.requests) == 3
+
+
 def test_what_is_skipped_or_has_ended_makes_no_request(server: ChatServer) -> None:
     lost = [spoken(2, 0.0, f"g{i}") for i in range(4)]
     for options, step in (

@@ -136,6 +136,7 @@ class _Talk:
         self.messages: list[Message] = judge_messages(episode)
         self.replies: list[str] = []
         self.usage, self.retries = Usage(), 0
+        self.unreadable = ""
 
     @property
     def spent(self) -> Spent:
@@ -153,16 +154,15 @@ class _Talk:
         """
         try:
             while True:
-                text = utf8((await self._complete()).text)
+                reply = await self._complete()
+                text = utf8(reply.text)
                 self.replies.append(text)
                 labels = read_judgments(text, self.count)
                 if labels is not None:
                     return labels
+                self.unreadable = self._unreadable(reply)
                 if len(self.replies) > 1 or self.retries >= self.limits.retries:
-                    raise _Failed(
-                        "unreadable",
-                        f"the reply does not hold one judgment for each of {self.count} steps",
-                    )
+                    raise _Failed("unreadable", self.unreadable)
                 self.retries += 1
                 self.messages += [Message("assistant", text), again_message(self.count)]
         finally:
@@ -181,6 +181,9 @@ class _Talk:
                 require_reply(reply)
                 break
             except ContextOverflow as error:
+                if self.unreadable:  # the question had room; with the reply to it, it has not
+                    said = f"{self.unreadable}; asked again, {error}"
+                    raise _Failed("unreadable", said) from error
                 raise _Failed("too_long", str(error)) from error
             except ModelError as error:
                 if not error.retryable or self.retries >= self.limits.retries:
@@ -194,6 +197,16 @@ class _Talk:
         self.usage.add(reply.usage)
         self.ledger.add(reply.usage)
         return reply
+
+    def _unreadable(self, reply: Reply) -> str:
+        """Return what is wrong with a reply."""
+        wrong = f"the reply does not hold one judgment for each of {self.count} steps"
+        if reply.finish_reason != "length":
+            return wrong
+        return (
+            f"{wrong}: it was cut off after {reply.usage.output_tokens} tokens (by max_tokens, or "
+            "the end of the model's context)"
+        )
 
     def _pause(self, error: ModelError) -> float:
         jitter = 0.75 + derive_seed(self.token, self.retries) / 2**32

@@ -2,8 +2,9 @@
 
 One question covers all steps of an episode. The rules a step is judged by are AgentEvolver's
 (`prompt.py` there), the words are ours. What the episode holds is quoted between marks that follow
-from its content, so that no text in it can end the quotation. An answer is read strictly: one
-judgment for every step, or none at all.
+from its content, so that no text in it can end the quotation. The task's mark follows from the task
+alone: the questions about a group begin alike, which endpoints that keep what they have read make
+use of. An answer is read strictly: one judgment for every step, or none at all.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 from agentgym.agents.message import Message
 from agentgym.rollout.episode import Episode
 
-VERSION = "1"
+VERSION = "2"
 """Part of every key: other words may get other answers."""
 LONGEST = 2_000
 """Characters of an action or an observation that are shown; as published."""
@@ -65,12 +66,14 @@ _ANALYSIS = re.compile(
 
 def judge_messages(episode: Episode) -> list[Message]:
     """Return the question about an episode's steps."""
-    mark = _mark(episode)
+    told = (episode.instructions, episode.goal, episode.observation)
+    seen = [text for s in episode.steps for text in (s.reply, s.action or "", s.observation)]
+    task, mark = _mark(*told), _mark(*told, *seen)
     count = episode.rounds
     lines = [
         "What the agent was told:",
-        _quote("RULES", episode.instructions, mark, LONGEST_TASK),
-        _quote("TASK", f"{episode.goal}\n\n{episode.observation}".strip(), mark, LONGEST_TASK),
+        _quote("RULES", episode.instructions, task, LONGEST_TASK),
+        _quote("TASK", f"{episode.goal}\n\n{episode.observation}".strip(), task, LONGEST_TASK),
         "",
         "The steps:",
     ]
@@ -140,9 +143,6 @@ def _quote(what: str, text: str, mark: str, limit: int = LONGEST) -> str:
     return f"<{what} {mark}>\n{shown}\n</{what} {mark}>"
 
 
-def _mark(episode: Episode) -> str:
-    told = f"{episode.instructions}\x1f{episode.goal}\x1f{episode.observation}"
-    digest = hashlib.sha256(told.encode())
-    for step in episode.steps:
-        digest.update(f"\x1f{step.reply}\x1f{step.observation}".encode())
-    return digest.hexdigest()[:8]
+def _mark(*texts: str) -> str:
+    """Return a mark that texts which hold it do not have."""
+    return hashlib.sha256("\x1f".join(texts).encode()).hexdigest()[:8]
