@@ -9,7 +9,7 @@ may be made for another one.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
@@ -32,7 +32,7 @@ from agentgym.baselines.config import (
 )
 from agentgym.baselines.costs.memory import size
 from agentgym.baselines.costs.shapes import KNOWN, LINEAR, scratch_shape, shape_of
-from agentgym.baselines.examples import DataConfig, chat_file, demonstrations, env_choice
+from agentgym.baselines.examples import DataConfig, chat_file, chosen, demonstrations, env_choice
 from agentgym.baselines.explore import POLICY, ExploreConfig, agent_options
 from agentgym.core.errors import (
     AgentGymError,
@@ -163,11 +163,8 @@ def _trainer(config: BCConfig) -> Faults:
     if kind != "hf":
         yield from _needs("vllm", f"The engine {kind}", "vllm")
     learns = not isinstance(config, CloningConfig) or isinstance(config, AgentEvolConfig)
-    if (learns or config.clones) and not config.data.expert:
-        # What the files hold is known here; what experts will play is not.
-        missing = [path for path in config.data.files if not path.exists()]
-        if not missing:
-            yield from caught(lambda: demonstrations(config.data))
+    if learns and not config.clones:
+        yield from caught(lambda: demonstrations(config.data))  # there are none, which it says
 
 
 def _policy(place: Path | None) -> Faults:
@@ -312,23 +309,36 @@ def _memory() -> float:
 
 
 def _data(config: DataConfig) -> Faults:
+    """Yield why there is nothing to learn; files are read once, and not kept for the training.
+
+    What experts will play is not known here: with them, nothing is asked of what is left.
+    """
+    found: list[Any] = []
+    whole = True
     for path in config.files:
-        yield from _file(path, "data.files", read_items if config.layout == "published" else read)
+        held = yield from _file(
+            path, "data.files", read_items if config.layout == "published" else read
+        )
+        whole = whole and held is not None
+        found += held or ()
     for path in config.chat:
         yield from _file(path, "data.chat", lambda place: list(chat_file(place)))
+    if config.files and whole and not config.expert:
+        yield from caught(lambda: chosen(found, config))
 
 
-def _file(path: Path, key: str, reader: Any) -> Faults:
-    """Yield why a file cannot be learned from; its whole is read."""
+def _file(path: Path, key: str, reader: Any) -> Generator[AgentGymError, None, Any]:
+    """Yield why a file cannot be learned from, and return what is in it, or None."""
     if not path.exists():
         yield InvalidConfig(f"there is no {path}; {key} names files or folders that are there")
-        return
+        return None
     try:
-        reader(path)
+        return reader(path)
     except AgentGymError as error:
         yield error
     except (OSError, UnicodeDecodeError) as error:
         yield InvalidConfig(f"{path} cannot be read: {error}; {key} names trajectories")
+    return None
 
 
 def tasks_faults(tasks: EnvTasks) -> Faults:

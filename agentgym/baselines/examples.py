@@ -154,6 +154,17 @@ def demonstrations(config: DataConfig, *, seed: int = 0) -> list[Episode | Publi
         found += read_items(path) if config.layout == "published" else read(path)
     for tasks in config.expert:
         found += expert_episodes(tasks, seed=seed)
+    return chosen(found, config)
+
+
+def chosen(
+    found: list[Episode | PublishedItem], config: DataConfig
+) -> list[Episode | PublishedItem]:
+    """Return which of some trajectories are learned, in order.
+
+    Raises:
+        InvalidConfig: if none is left.
+    """
     if config.min_score is not None:
         found = [d for d in found if d.score is not None and d.score >= config.min_score]
     if config.best:

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("yaml")
 pytest.importorskip("trl")
 
-from agentgym.baselines import checks
+from agentgym.baselines import checks, examples
 from agentgym.baselines.catalog import BASELINES, find_baseline
 from agentgym.baselines.config import ModelConfig
 from agentgym.baselines.demonstration.check import check as check_demonstration
@@ -22,6 +22,8 @@ from agentgym.baselines.studies.check import check as check_study
 from agentgym.baselines.studies.check import review as review_study
 from agentgym.baselines.studies.settings import load_settings
 from agentgym.core.errors import AgentGymError, MissingExtra
+from agentgym.trajectories.store import read, write
+from tests.baselines.episodes import spoken
 
 BAD = [
     ("bc", "model.scratch.hidden=10", "multiple of twice the heads"),
@@ -149,6 +151,30 @@ def test_what_another_machine_may_have_is_said_in_a_plan_and_refused_in_a_run(
         checks.check(find_baseline("grpo").config("tiny", ["engine.kind=vllm-server"]))
     assert list(checks.faults(dpo.config("tiny", ["model.name=owner/of-a-hub"]))) == []
     assert ModelConfig(device="cuda:1").device == "cuda:1"
+
+
+def test_a_file_of_demonstrations_is_read_once_and_must_leave_some(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[Path] = []
+
+    def counted(path: Path) -> object:
+        reads.append(path)
+        return read(path)
+
+    for module in (checks, examples):
+        monkeypatch.setattr(module, "read", counted)
+    write([spoken(2, score=0.5)], place / "mine.jsonl")
+    for name in ("bc", "agentevol", "dpo"):
+        given = ["data.expert=[]", "data.files=[mine.jsonl]"]
+        reads.clear()
+        assert list(checks.faults(find_baseline(name).config("tiny", given))) == []
+        assert reads == [Path("mine.jsonl")]
+        config = find_baseline(name).config("tiny", [*given, "data.min_score=0.6"])
+        (fault,) = checks.faults(config)
+        assert "data.min_score leaves some" in str(fault)
+        played = find_baseline(name).config("tiny", [given[1], "data.min_score=0.6"])
+        assert list(checks.faults(played)) == [], "experts will play more"
 
 
 def test_a_folder_that_holds_something_else_is_refused_by_the_plan_too(place: Path) -> None:
