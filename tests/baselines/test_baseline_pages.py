@@ -27,10 +27,9 @@ SHARED = ("SamplingConfig", "EnvTasks", "OptimConfig")
 
 
 @lru_cache
-def tables() -> Any:
-    """Return the script that writes the tables."""
-    place = ROOT / "scripts" / "settings_tables.py"
-    spec = importlib.util.spec_from_file_location("settings_tables", place)
+def script(name: str) -> Any:
+    """Return a script that writes tables."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -66,8 +65,17 @@ def keys_of(cls: type[BaseModel], prefix: str = "") -> set[str]:
 
 @pytest.mark.parametrize("page", ["baselines", *PAGE.values()])
 def test_the_tables_say_what_the_settings_are(page: str) -> None:
-    written = tables().written(text_of(page))
+    written = script("settings_tables").written(text_of(page))
     assert written == text_of(page), "run: python scripts/settings_tables.py"
+
+
+def test_the_tables_of_the_demonstration_are_those_of_the_results() -> None:
+    page = script("demonstration_table").page
+    text = text_of("demonstration")
+    assert text.count("<!-- demonstration: ") > 0
+    assert page(text) == text, "run: python scripts/demonstration_table.py"
+    emptied = re.sub(r"(<!-- demonstration: \w+ -->\n).*?(<!-- end -->)", r"\1\2", text, flags=re.S)
+    assert page(emptied) == text
 
 
 @pytest.mark.parametrize("baseline", BASELINES, ids=lambda b: b.name)
@@ -83,8 +91,8 @@ def test_every_setting_is_on_a_page_and_none_is_invented(baseline: Baseline) -> 
 
 
 def test_a_setting_without_a_description_has_no_table() -> None:
-    for name in tables().HOME:
-        assert all(row.text for row in tables().rows(name))
+    for name in script("settings_tables").HOME:
+        assert all(row.text for row in script("settings_tables").rows(name))
 
 
 def test_the_tables_of_shared_parts_are_whole() -> None:

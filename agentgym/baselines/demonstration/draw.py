@@ -44,9 +44,16 @@ def _panel(axis: Any, env: str, lines: Sequence[Line]) -> None:
             axis.errorbar(at, 100 * value, reach, color="black", capsize=4)
         axis.plot([at] * len(one.seeds), [100 * s for s in one.seeds], "k.", alpha=0.6)
     for one, style in zip((x for x in lines if x.arm in LINES), ("-", "--", ":"), strict=False):
-        axis.axhline(100 * (one.success.value or 0.0), color="grey", linestyle=style, linewidth=1)
-        axis.annotate(one.arm, (len(arms) - 0.5, 100 * (one.success.value or 0.0)), ha="right",
-                      va="bottom", fontsize=8, color="grey")  # fmt: skip
-    axis.set_xticks(range(len(arms)), [one.arm for one in arms], rotation=35, ha="right")
+        height = 100 * (one.success.value or 0.0)
+        axis.axhline(height, color="grey", linestyle=style, linewidth=1)
+        axis.annotate(one.arm, (1, height), xycoords=("axes fraction", "data"), xytext=(3, 0),
+                      textcoords="offset points", va="center", fontsize=8, color="grey",
+                      annotation_clip=False)  # fmt: skip
+    axis.set_xticks(
+        range(len(arms)),
+        [one.arm.replace("-round-", ", round ") for one in arms],
+        rotation=35,
+        ha="right",
+    )
     axis.set_title(env)
     axis.set_ylim(0, 105)
