@@ -22,11 +22,13 @@ from minigrid.core.constants import DIR_TO_VEC, IDX_TO_COLOR, IDX_TO_OBJECT
 from minigrid.core.world_object import Ball, Door, Key
 from minigrid.envs.babyai.core import verifier
 from minigrid.minigrid_env import MiniGridEnv
+from minigrid.utils.baby_ai_bot import BabyAIBot
 
 from agentgym.core import Task, make, match_call
 from agentgym.core.checker import GARBAGE, require_env
 from agentgym.core.errors import InvalidConfig
 from agentgym.core.loading import load_tasks
+from agentgym.envs.babyai.bot import Bot
 from agentgym.envs.babyai.env import COMMANDS, BabyAIEnv, normalise
 from agentgym.envs.babyai.levels import LEVELS, gym_id, official_item
 from agentgym.envs.babyai.plan import CHECK, FORWARD, LEFT, RIGHT, Options
@@ -197,6 +199,19 @@ def test_the_description_is_what_minigrid_shows(level: str) -> None:
     for seed in range(3):
         for world in wander(build(level, seed), rng, 40):
             assert describe(look(world)) == reference_description(world)
+
+
+@pytest.mark.parametrize("level", ["BossLevel", "OneRoomS20", "UnblockPickup", "KeyInBox"])
+def test_the_bot_remembers_what_minigrids_would(level: str) -> None:
+    rng = np.random.default_rng(2)
+    for seed in range(2):
+        world = build(level, seed)
+        mine, other = Bot(world), BabyAIBot(world)
+        for _ in wander(world, rng, 40):
+            mine._process_obs()
+            other._process_obs()
+            assert mine.vis_mask.any()
+            assert np.array_equal(mine.vis_mask, other.vis_mask)
 
 
 def test_missions_keep_their_order() -> None:

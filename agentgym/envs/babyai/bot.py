@@ -31,7 +31,7 @@ from minigrid.utils.baby_ai_bot import (
     Subgoal,
 )
 
-from agentgym.envs.babyai.view import call
+from agentgym.envs.babyai.view import HIDDEN, OFFSETS, call, in_view
 from agentgym.envs.babyai.world import World
 
 _SEARCHES = 60
@@ -75,6 +75,14 @@ class Bot(BabyAIBot):  # type: ignore[misc]
         """
         self._searches = 0
         return super().replan(action_taken)
+
+    def _process_obs(self) -> None:
+        """Remember which cells have been seen, without turning the grid round as Minigrid does."""
+        world = self.mission.unwrapped
+        x, y = (int(at) for at in world.agent_pos)
+        for (dx, dy), cell in zip(OFFSETS[world.agent_dir], in_view(world), strict=True):
+            if cell is not HIDDEN:
+                self.vis_mask[x + dx, y + dy] = True
 
     def _breadth_first_search(
         self, initial_states: Any, accept_fn: Any, ignore_blockers: bool

@@ -115,8 +115,8 @@ class _Hidden:
 HIDDEN = _Hidden()
 
 
-def look(world: Any) -> View:
-    """Return what the agent of a world sees."""
+def in_view(world: Any) -> list[Any]:
+    """Return what is on the 49 cells before the agent, with `HIDDEN` where it does not see."""
     grid, (x, y) = world.grid, world.agent_pos
     x, y, width, height, flat = int(x), int(y), grid.width, grid.height, grid.grid
     cells: list[Any] = [
@@ -124,6 +124,12 @@ def look(world: Any) -> View:
         for dx, dy in OFFSETS[world.agent_dir]
     ]
     _hide(cells)
+    return cells
+
+
+def look(world: Any) -> View:
+    """Return what the agent of a world sees."""
+    cells = in_view(world)
     cells[AGENT] = None
     sightings: list[Sighting] = []
     counts: dict[str, int] = {}
