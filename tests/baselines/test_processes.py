@@ -16,11 +16,7 @@ pytest.importorskip("trl")
 
 import torch
 
-from agentgym.baselines.bc import BCConfig, train
-from agentgym.baselines.config import ModelConfig
-from agentgym.baselines.configfile import resolve, to_yaml
-from agentgym.baselines.model import load_policy
-from agentgym.baselines.progress import CURVE, read_curve, silent
+from agentgym.baselines.progress import CURVE, read_curve
 from agentgym.trajectories import TrajectoryDataset, collect
 from tests.baselines import tiny, together
 
@@ -36,40 +32,6 @@ def launch(folder: Path, *words: str) -> None:
         text=True, check=False, timeout=400,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lora", [False, True])
-def test_two_processes_are_one_with_twice_the_batch(tmp_path: Path, lora: bool) -> None:
-    start = tiny.save(tiny.policy(), tmp_path / "start")
-    data = {
-        "model": {"name": start, "device": "cpu", "lora": {"r": 2} if lora else None},
-        "data": {"expert": [{**tiny.GUESS, "tasks": 8}]},
-        "optim": {"lr": 1e-2, "max_steps": 3, "batch_size": 2, "threads": 1},
-        "log_every": 1,
-        "tensorboard": False,
-    }
-    two = resolve(BCConfig, data)
-    (tmp_path / "two.yaml").write_text(to_yaml(two))
-    launch(tmp_path, "agentgym", "train", "bc", "--config", str(tmp_path / "two.yaml"),
-           "--out", str(tmp_path / "two"))  # fmt: skip
-
-    torch.set_num_threads(1)
-    one = two.model_copy(update={"optim": two.optim.model_copy(update={"batch_size": 4})})
-    train(one, tmp_path / "one", silent)
-    losses = [
-        [p["loss"] for p in read_curve(tmp_path / name / CURVE) if "loss" in p]
-        for name in ("one", "two")
-    ]
-    assert len(losses[0]) == 3
-    assert losses[1] == pytest.approx(losses[0], rel=1e-5)
-    weights = [
-        load_policy(ModelConfig(name=str(tmp_path / name / "model"), device="cpu"))
-        .model.state_dict()["lm_head.weight" if not lora else "model.layers.0.mlp.up_proj.weight"]
-        for name in ("one", "two")
-    ]  # fmt: skip
-    torch.testing.assert_close(weights[0], weights[1], atol=1e-5, rtol=1e-4)
-    assert not (tmp_path / "two" / "parts").exists()
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +91,19 @@ def same_curves(one: list[dict[str, Any]], two: list[dict[str, Any]], steps: int
     assert len(one) == len(two) == steps
     for point, wanted in zip(two, one, strict=True):
         assert point == pytest.approx(wanted, rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["bc", "bc-lora"])
+def test_two_processes_are_one_with_twice_the_batch(both: tuple[Path, Path], kind: str) -> None:
+    one, two = (
+        [p["loss"] for p in read_curve(folder / kind / "run" / CURVE) if "loss" in p]
+        for folder in both
+    )
+    assert len(one) == 3
+    assert two == pytest.approx(one, rel=1e-5)
+    same_weights(came_of(both[0], kind)["weights"], came_of(both[1], kind)["weights"])
+    assert not (both[1] / kind / "run" / "parts").exists()
 
 
 @pytest.mark.slow

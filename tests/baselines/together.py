@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +21,22 @@ from agentgym.agents.base import ChatAgent, ModelError
 from agentgym.agents.message import Message, Reply, Usage
 from agentgym.baselines import adca_grpo, dpo
 from agentgym.baselines.adca_grpo import AdcaGRPOConfig
+from agentgym.baselines.bc import BCConfig
 from agentgym.baselines.checkpoints import is_main, ranks
 from agentgym.baselines.config import EnvTasks, ModelConfig, SamplingConfig
-from agentgym.baselines.configfile import resolve
+from agentgym.baselines.configfile import resolve, to_yaml
 from agentgym.baselines.dpo import DPOConfig
 from agentgym.baselines.grpo import GRPOConfig, OutcomeCredit
 from agentgym.baselines.model import load_policy
 from agentgym.baselines.policy_trainer import PolicyTrainer, make_trainer
 from agentgym.baselines.progress import Journal, silent
+from agentgym.cli import app
+from tests.baselines import tiny
 from tests.baselines.bandit import BANDIT, gambler
 from tests.baselines.episodes import judged
 
 TOGETHER = 2
-CALLS, KINDS = 13, ("grpo", "adca", "dpo")
+CALLS, KINDS = 13, ("bc", "bc-lora", "grpo", "adca", "dpo")
 
 
 class Judge(ChatAgent):
@@ -135,6 +139,21 @@ def dpo_(folder: Path) -> dict[str, Any]:
     return {"result": dpo.train(config, folder, silent), "weights": _weights(folder)}
 
 
+def bc(folder: Path, lora: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Imitate by the command, with every process a part of each batch."""
+    config = resolve(BCConfig, {
+        "model": {"name": os.environ["TOGETHER_START"], "device": "cpu", "lora": lora},
+        "data": {"expert": [{**tiny.GUESS, "tasks": 8}]},
+        "optim": {"lr": 1e-2, "max_steps": 3, "batch_size": 4 // ranks(), "threads": 1},
+        "log_every": 1, "tensorboard": False,
+    })  # fmt: skip
+    file = folder / f"settings-{os.environ.get('RANK', '0')}.yaml"
+    file.write_text(to_yaml(config))
+    words = ["train", "bc", "--config", str(file), "--out", str(folder / "run")]
+    assert not app(words, standalone_mode=False), "the command ended with an error"
+    return {"weights": _weights(folder / "run")}
+
+
 def _weights(folder: Path) -> dict[str, Any]:
     if not is_main():
         return {}
@@ -146,7 +165,10 @@ def do(kind: str, folder: Path) -> dict[str, Any]:
     """Do one of `KINDS` in a folder of its own and return what came of it."""
     torch.set_num_threads(1)
     (folder / kind).mkdir(parents=True, exist_ok=True)
-    return {"grpo": grpo, "adca": adca, "dpo": dpo_}[kind](folder / kind)
+    kinds = {
+        "bc": bc, "bc-lora": partial(bc, lora={"r": 2}), "grpo": grpo, "adca": adca, "dpo": dpo_,
+    }  # fmt: skip
+    return kinds[kind](folder / kind)
 
 
 if __name__ == "__main__":
