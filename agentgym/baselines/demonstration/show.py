@@ -100,7 +100,8 @@ def table(lines: Sequence[Line], gaps: Sequence[Gap]) -> str:
     """Return what was reached as Markdown: success with its intervals, and each seed's."""
     rows = [
         "| environment | policy | solved, % (95% interval) | interval over tasks and seeds | "
-        "seeds, % | held-out episodes | episodes learned from, a seed | optimiser steps, a seed |",
+        "seeds, % | held-out episodes | episodes played to learn, a seed | "
+        "optimiser steps (BC's not counted), a seed |",
         "| --- | --- | --- | --- | --- | ---: | ---: | ---: |",
     ]
     for one in lines:
