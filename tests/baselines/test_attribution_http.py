@@ -91,6 +91,17 @@ def test_a_question_is_too_long_only_where_it_is_the_question(server: ChatServer
     assert len(server.requests) == 3
 
 
+@pytest.mark.parametrize(("first", "answered"), [(Fail(503), 0), (Say("so long an answer"), 1)])
+def test_what_the_budget_refuses_to_ask_again_is_no_retry(
+    server: ChatServer, first: Say | Fail, answered: int
+) -> None:
+    server.script += [first]
+    done = assign_credit([spoken(2), spoken(3)], ["g"] * 2, attributor(server, calls=1))
+    assert done.report.failures == {"budget": 2}
+    assert (done.report.spent.calls, done.report.spent.retries) == (answered, 0)
+    assert len(server.requests) == 1
+
+
 def test_what_is_skipped_or_has_ended_makes_no_request(server: ChatServer) -> None:
     lost = [spoken(2, 0.0, f"g{i}") for i in range(4)]
     for options, step in (

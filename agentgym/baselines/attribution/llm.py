@@ -135,8 +135,12 @@ class _Talk:
         self.token, self.count = f"attribution/{episode.key}", episode.rounds
         self.messages: list[Message] = judge_messages(episode)
         self.replies: list[str] = []
-        self.usage, self.retries = Usage(), 0
+        self.usage, self.started = Usage(), 0
         self.unreadable = ""
+
+    @property
+    def retries(self) -> int:
+        return max(0, self.started - 1)
 
     @property
     def spent(self) -> Spent:
@@ -163,7 +167,6 @@ class _Talk:
                 self.unreadable = self._unreadable(reply)
                 if len(self.replies) > 1 or self.retries >= self.limits.retries:
                     raise _Failed("unreadable", self.unreadable)
-                self.retries += 1
                 self.messages += [Message("assistant", text), again_message(self.count)]
         finally:
             self.agent.release(self.token)
@@ -174,6 +177,7 @@ class _Talk:
             if reason := self.ledger.spent():
                 raise _Failed("budget", reason)
             self.ledger.start()
+            self.started += 1
             try:
                 reply = await self.agent.complete(
                     self.messages, episode=self.token, seed=len(self.replies)
@@ -189,7 +193,6 @@ class _Talk:
                 if not error.retryable or self.retries >= self.limits.retries:
                     raise _Failed("model", str(error)) from error
                 await asyncio.sleep(self._pause(error))
-                self.retries += 1
             except (RunAborted, asyncio.CancelledError):
                 raise
             except Exception as error:  # an agent is anyone's code
