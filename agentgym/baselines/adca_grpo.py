@@ -100,6 +100,9 @@ class CompositeCredit:
             team=team(),
             say=self.say,
         )
+        for kind, message in assigned.report.messages.items():
+            if kind not in self.report.messages:
+                self.say(f"attribution failed ({kind}), for the first time: {message}")
         self.report += assigned.report
         composite = adca_advantages(
             groups,

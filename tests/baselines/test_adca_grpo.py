@@ -155,7 +155,8 @@ def test_who_is_left_out_follows_from_the_outcome_that_is_learned() -> None:
 
 
 def test_failed_attribution_is_counted_and_leaves_the_outcome() -> None:
-    credit = CompositeCredit(Says(fails=True), AdcaOptions(prm_steps=None))
+    said: list[str] = []
+    credit = CompositeCredit(Says(fails=True), AdcaOptions(prm_steps=None), say=said.append)
     advantages, figures = credit.assign(example(), 0)
     assert figures["attribution/failed_model"] == 4
     assert figures["prm/parse_success_rate"] == 0.0
@@ -163,6 +164,9 @@ def test_failed_attribution_is_counted_and_leaves_the_outcome() -> None:
         pytest.approx([s] * len(FLAGS[i])) for i, s in enumerate((1.0, 1.0, -1.0, -1.0))
     ]
     assert credit.report.failed == 4
+    credit.assign(example(), 1)
+    assert credit.report.failed == 8
+    assert said == ["attribution failed (model), for the first time: no answer"]
 
 
 def test_groups_in_which_all_failed_still_learn_from_credits(tmp_path: Path) -> None:
