@@ -23,7 +23,7 @@ from pydantic import Field
 from agentgym.agents.base import ChatAgent
 from agentgym.baselines.adca_metrics import adca_metrics
 from agentgym.baselines.adca_options import AdcaOptions
-from agentgym.baselines.advantage import adca_advantages
+from agentgym.baselines.advantage import Floats, adca_advantages
 from agentgym.baselines.attribution import (
     AttributionConfig,
     AttributionReport,
@@ -33,7 +33,7 @@ from agentgym.baselines.attribution import (
 )
 from agentgym.baselines.checkpoints import is_main
 from agentgym.baselines.config import SamplingConfig
-from agentgym.baselines.grpo import Floats, GRPOConfig, improve, outcomes
+from agentgym.baselines.grpo import GRPOConfig, improve, outcomes
 from agentgym.baselines.grpo import check as check_grpo
 from agentgym.baselines.grpo import plan as plan_grpo
 from agentgym.baselines.processes import team

@@ -31,14 +31,8 @@ from trl import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
 from agentgym.baselines.batches import Batch, TokenRow, collate, token_row
-from agentgym.baselines.chat import ChatTemplate
-from agentgym.baselines.engines import (
-    HFEngine,
-    TokenAgent,
-    VLLMColocateEngine,
-    VLLMServerEngine,
-    check_server,
-)
+from agentgym.baselines.engine_build import build_engine, vllm_arguments
+from agentgym.baselines.engines import HFEngine
 from agentgym.baselines.grpo import Credit, GRPOConfig, total_steps, updates
 from agentgym.baselines.losses import k3_kl, policy_loss, policy_objective
 from agentgym.baselines.model import Policy, calm
@@ -56,7 +50,6 @@ from agentgym.baselines.sampling import (
 from agentgym.baselines.sharding import check_sharding, send_weights, spread
 from agentgym.baselines.training import arguments
 from agentgym.core.errors import InvalidConfig
-from agentgym.core.extras import require
 
 
 def make_trainer(
@@ -66,20 +59,6 @@ def make_trainer(
     steps = total_steps(config)
     samplings = -(-(steps or 1) // updates(config))
     groups = make_groups(config.tasks, samplings * config.groups, seed=config.seed)
-    engine = config.engine
-    vllm: dict[str, Any] = {}
-    if engine.kind != "hf":
-        require("vllm", f"The engine {engine.kind} (constraints/train-vllm.txt)", "vllm")
-        vllm = {
-            "use_vllm": True,
-            "vllm_mode": engine.kind.removeprefix("vllm-"),
-            "vllm_server_base_url": engine.url,
-            "vllm_group_port": engine.group_port,
-            "vllm_server_timeout": engine.timeout,
-            "vllm_gpu_memory_utilization": engine.gpu_memory,
-            "vllm_max_model_length": context_of(config.length, policy.context),
-            "vllm_importance_sampling_correction": False,  # the ratio starts from what was sampled
-        }
     settings = arguments(
         TRLConfig,
         config.model_copy(update={"optim": config.optim.model_copy(update={"max_steps": steps})}),
@@ -92,9 +71,9 @@ def make_trainer(
         beta=0.0,  # the reference is held here
         disable_dropout=True,
         shuffle_dataset=False,  # the groups are in their order already
-        **vllm,
+        **vllm_arguments(config, policy.context),
     )
-    if engine.kind != "hf":
+    if config.engine.kind != "hf":
         check_sharding(settings)
     with calm():
         return PolicyTrainer(policy, credit, config, groups, journal, settings)
@@ -146,7 +125,7 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
             add_fused_lm_head(self._reference, temperature=config.sampling.temperature)
             self._reference = spread(self._reference, self)
         self._micro: list[Batch] = []
-        self.engine = self._make_engine()
+        self.engine = build_engine(self)
         self.credit.meet(self.engine, config.sampling)
 
     def _prepare_inputs(self, generation_batch: list[dict[str, Any]]) -> Batch:
@@ -344,38 +323,6 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
             yield
         finally:
             model.train(training)
-
-    def _make_engine(self) -> TokenAgent:
-        policy, config = self.policy, self.config
-        sampling, kind = config.sampling, config.engine.kind
-        template = ChatTemplate(policy.tokenizer, policy.ends, config.model.template_options)
-        context = context_of(config.length, policy.context)
-        if kind == "hf":
-            if self.is_fsdp_enabled or self.is_deepspeed_enabled:
-                raise InvalidConfig(
-                    "a model in parts cannot sample in this process: set engine.kind to "
-                    "vllm-server or vllm-colocate (docs/vllm.md)"
-                )
-            return HFEngine(
-                policy, sampling, template, context=context, cache_tokens=config.engine.cache_tokens
-            )
-        tokenizer = policy.tokenizer
-        if kind == "vllm-server":
-            from trl.generation.vllm_client import VLLMClient
-
-            # Every process asks for itself; the weights go through the main process's client.
-            client = getattr(self.vllm_generation, "vllm_client", None) or VLLMClient(
-                base_url=config.engine.url, connection_timeout=config.engine.timeout
-            )
-            check_server(client.get_server_info())
-            return VLLMServerEngine(client, tokenizer, sampling, template, context=context)
-        from vllm import SamplingParams
-
-        llm = self.vllm_generation.llm
-        return VLLMColocateEngine(
-            llm, SamplingParams, tokenizer, sampling, template, context=context,
-            device=self.accelerator.device,
-        )  # fmt: skip
 
     @staticmethod
     def _frozen(policy: Policy, config: GRPOConfig) -> Any:

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentgym.baselines.advantage import (
-    grpo_advantages,
-)
-from agentgym.baselines.grpo import (
+from agentgym.baselines.advantage import grpo_advantages
+from agentgym.baselines.grpo_advantage import (
     outcome_advantages,
     turn_advantages,
 )

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from agentgym.baselines.config import SamplingConfig
+from agentgym.baselines.config import LengthConfig, SamplingConfig
 from agentgym.baselines.configfile import load_config, profiles
 from agentgym.baselines.grpo import (
+    EngineConfig,
     GRPOConfig,
     check,
     plan,
@@ -56,3 +57,22 @@ def test_profiles_resolve() -> None:
     assert (paper.clip_low, paper.clip_high, paper.kl_coef) == (0.2, 0.28, 0.001)
     assert paper.sampling.temperature == 0.9
     assert json.dumps(paper.model_dump(mode="json"))
+
+
+def test_trl_is_told_of_vllm_what_the_settings_say_and_nothing_where_it_is_not_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("trl")
+    from agentgym.baselines import engine_build
+
+    asked: list[str] = []
+    monkeypatch.setattr(engine_build, "require", lambda module, *_: asked.append(module))
+    assert engine_build.vllm_arguments(settings(), 2048) == {}
+    assert asked == []
+    engine = EngineConfig(kind="vllm-server", url="http://h:1", group_port=7, timeout=3)
+    config = settings(engine=engine, length=LengthConfig(max_tokens=512))
+    told = engine_build.vllm_arguments(config, 2048)
+    assert asked == ["vllm"]
+    assert (told["use_vllm"], told["vllm_mode"]) == (True, "server")
+    assert (told["vllm_server_base_url"], told["vllm_group_port"]) == ("http://h:1", 7)
+    assert (told["vllm_server_timeout"], told["vllm_max_model_length"]) == (3, 512)
