@@ -107,9 +107,9 @@ def one_step(policy: Policy, config: GRPOConfig) -> list[str]:
         trainer.engine.close()
     whole = step["step_time"]
     env_wall, env_cpu = again(trajectories)
-    other = max(step["environment_seconds"] - env_wall, 0.0)
+    other = max(step["idle_seconds"] - env_wall, 0.0)
     rows = [
-        ("the model writes", step["sampling_seconds"] - step["environment_seconds"]),
+        ("the model writes", step["sampling_seconds"] - step["idle_seconds"]),
         ("conversations are written, read and tokenised", other),
         ("the environments", env_wall),
         ("credit, loss and gradient", whole - step["sampling_seconds"]),

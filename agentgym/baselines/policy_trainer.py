@@ -304,10 +304,10 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Add what follows from several figures, and log."""
         kept = self._metrics["train"]
-        clocks = ("environment_seconds", "attribution_environment_seconds")
+        clocks = ("idle_seconds", "attribution_environment_seconds")
         played = [seconds for name in clocks for seconds in kept.get(name, ())]
         if played and (taken := sum(kept.get("step_time", ()))):
-            logs["environment_share"] = sum(played) / taken
+            logs["idle_share"] = sum(played) / taken
         super().log(logs, start_time)
 
     @contextmanager

@@ -119,7 +119,7 @@ class Samples:
             "left_out": float(self.left_out.total()),
             "tokens_per_second": self.written / self.seconds if self.seconds else 0.0,
             "sampling_seconds": self.seconds,
-            "environment_seconds": self.waited,
+            "idle_seconds": self.waited,
         }
         if kept:
             scores: dict[str, list[float]] = {}

@@ -273,8 +273,8 @@ def test_a_run_shows_what_attribution_did(tmp_path: Path) -> None:
     assert played[2] == 0, "attribution has ended"
     assert all(p["attribution_seconds"] >= p["attribution_environment_seconds"] for p in points)
     for p in points:
-        waited = p["environment_seconds"] + p["attribution_environment_seconds"]
-        assert p["environment_share"] == pytest.approx(waited / p["step_time"])
+        waited = p["idle_seconds"] + p["attribution_environment_seconds"]
+        assert p["idle_share"] == pytest.approx(waited / p["step_time"])
     assert any(line.startswith("attribution: ") for line in said)
     assert (tmp_path / "credits.jsonl").exists()
 

@@ -83,11 +83,11 @@ def test_a_run_leaves_a_curve_a_policy_and_an_evaluation(tmp_path: Path) -> None
     assert result["left_out"] == {}
     points = list(read_curve(tmp_path / "run" / "curve.jsonl"))
     shown = [p for p in points if p["group"] == "train"]
-    for name in ("reward", "success", "length", "kl", "clipped", "entropy", "environment_share",
+    for name in ("reward", "success", "length", "kl", "clipped", "entropy", "idle_share",
                  "tokens_per_second", "left_out", "rewritten_turns", "old_difference"):  # fmt: skip
         assert all(name in p for p in shown), name
     assert all(p["old_difference"] < 1e-4 for p in shown)
-    assert 0 <= shown[0]["environment_share"] < 1
+    assert 0 <= shown[0]["idle_share"] < 1
     assert [p["step"] for p in points if p["group"] == "eval"] == [1, 2]
     assert any("episodes · score" in line for line in said)
     assert (tmp_path / "run" / "model" / "model.safetensors").exists()
