@@ -45,8 +45,19 @@ def turn_advantages(
 ) -> list[Floats]:
     """Return the advantage of every round: A_t = sum over k >= t of (r_k - mean r) / std r.
 
-    Mean and deviation are over all rounds of the group (arXiv 2402.03300, section 4.1.3); with
-    scale "none" rewards are only centred.
+    Mean and deviation (of the population) are over all rounds of the group (arXiv 2402.03300,
+    section 4.1.3); with scale "none" rewards are only centred.
+
+    Args:
+        groups: the group of each of B trajectories.
+        rewards: the rewards of its K rounds, of each trajectory.
+        scale: "group" or "none".
+
+    Returns:
+        Of each trajectory an array of shape (K,).
+
+    Raises:
+        InvalidConfig: if the scale is "batch".
     """
     if scale == "batch":
         raise InvalidConfig('reward "turns" is scaled by the "group" or not at all ("none")')

@@ -204,7 +204,11 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         return batches
 
     def _compute_loss(self, model: Any, inputs: Batch) -> Tensor:
-        """Return the loss of a forward pass (the formula of `grpo`)."""
+        """Return the loss of a forward pass, a scalar (the formula of `grpo`).
+
+        Of shape (B, T) are "ids", "attention", "own" (the agent's sampled tokens), "old" and "ref"
+        (log-probabilities of the policy that sampled and of the reference) and "advantages".
+        """
         config = self.config
         own, weight, width = inputs["own"], self._weight(inputs), self._width(inputs)
         logprobs, entropy = self.log_probs(model, inputs)

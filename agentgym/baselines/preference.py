@@ -46,6 +46,14 @@ class PairRow(NamedTuple):
 def pair_row(chosen: Encoded, rejected: Encoded) -> PairRow:
     """Return two conversations that begin alike as a pair.
 
+    Args:
+        chosen: the preferred one, as tokens with a weight each.
+        rejected: the other.
+
+    Returns:
+        The tokens both begin with, and of each side the tokens after these with a mask that is 1 on
+        the agent's own and 0 on the environment's; lists of that side's length.
+
     Raises:
         ValueError: if their prompts differ.
     """
@@ -64,7 +72,15 @@ class TurnsCollator(DataCollatorForPreference):  # type: ignore[misc]
     """TRL's collator, with the environment's tokens taken out of the completions."""
 
     def torch_call(self, examples: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return a batch: the chosen sides, then the rejected ones."""
+        """Return a batch: the chosen sides, then the rejected ones.
+
+        Args:
+            examples: B pairs, the fields of `PairRow`.
+
+        Returns:
+            Tensors of shape (2B, T), of the longest pair's tokens T; `completion_mask` is 1 on the
+            agent's own tokens, and DPO's log-probabilities are sums over these.
+        """
         batch: dict[str, Any] = super().torch_call(examples)
         masks = [e["chosen_mask"] for e in examples] + [e["rejected_mask"] for e in examples]
         starts = [len(example["prompt_ids"]) for example in examples] * 2

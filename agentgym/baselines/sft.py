@@ -124,7 +124,12 @@ class WeightedSFT(SFTTrainer):  # type: ignore[misc]
         return_outputs: bool = False,
         num_items_in_batch: Any = None,
     ) -> Any:
-        """Return the weighted loss of a batch (the formula at the top of this file)."""
+        """Return the weighted loss of a batch, a scalar (the formula at the top of this file).
+
+        `inputs` has "input_ids", "labels" and "weights" of shape (B, T), R(tau) on the agent's own
+        tokens that are learned and 0 elsewhere; N is `num_items_in_batch`, the learned tokens of the
+        whole optimiser step.
+        """
         inputs = dict(inputs)
         weights = inputs.pop("weights")[:, 1:]
         if self._needs_no_mask(inputs.get("attention_mask")):

@@ -33,7 +33,12 @@ Profile = Annotated[
     str, typer.Option("--profile", "-p", help="cpu, paper (as published), or a YAML file.")
 ]
 Sets = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting to change.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A setting to change, by its dotted key in what --dry-run prints; may be repeated.",
+    ),
 ]
 Arms = Annotated[list[str] | None, typer.Option("--arm", help="Only this arm, and those it needs.")]
 Reuse = Annotated[
@@ -49,7 +54,7 @@ DryRun = Annotated[
 @app.command("demonstration")
 def demonstration(
     profile: Annotated[
-        str, typer.Option("--profile", "-p", help="A profile, or a YAML file of your own.")
+        str, typer.Option("--profile", "-p", help="small, full, or a YAML file of your own.")
     ] = "small",
     sets: Sets = None,
     to: Annotated[
@@ -106,7 +111,7 @@ def command(study: Study) -> Callable[..., None]:
         sets: Sets = None,
         arms: Arms = None,
         to: Annotated[
-            Path | None, typer.Option("--out", help="The folder; else runs/NAME-PROFILE.")
+            Path | None, typer.Option("--out", help="The folder; else runs/EXPERIMENT-PROFILE.")
         ] = None,
         reuse: Reuse = None,
         dry_run: DryRun = False,
