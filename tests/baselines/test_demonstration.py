@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import signal
 import time
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,6 @@ from agentgym.baselines.demonstration.rules import RULES, rule_of
 from agentgym.baselines.demonstration.run import (
     CURVES,
     UnknownArm,
-    end_with_parent,
     find_arm,
     run,
     run_cell,
@@ -48,6 +46,7 @@ from agentgym.rollout.engine import rollout
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.plan import plan as plan_jobs
 from tests.baselines.episodes import record
+from tests.baselines.held import start_and_hold
 
 ENVS = ("maze", "babyai", "alfworld", "textcraft")
 IDS = {
@@ -285,17 +284,6 @@ def test_the_table_and_the_plot_show_every_arm(tmp_path: Path) -> None:
     plot_arms(lines, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert percent(lines[0].success).startswith("50.0 (")
-
-
-def hold(path: Path) -> None:
-    path.write_text(str(os.getpid()))
-    time.sleep(600)
-
-
-def start_and_hold(path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, context, end_with_parent) as pool:
-        pool.submit(hold, path).result()
 
 
 def alive(pid: int) -> bool:

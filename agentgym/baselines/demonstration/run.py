@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +26,7 @@ from agentgym.baselines.configfile import save_config
 from agentgym.baselines.demonstration.arms import ARMS, Arm, Cell
 from agentgym.baselines.demonstration.check import check
 from agentgym.baselines.demonstration.experiment import EnvSettings, Experiment
+from agentgym.baselines.demonstration.parent import end_with_parent
 from agentgym.baselines.demonstration.rules import rule_of
 from agentgym.baselines.demonstration.start import prepare
 from agentgym.baselines.examples import env_choice
@@ -126,22 +124,6 @@ def make_cell(experiment: Experiment, setting: EnvSettings, seed: int, folder: P
     place = folder / setting.env / f"seed-{seed}"
     demos, base = prepare(setting, place, seed=seed)
     return Cell(setting, seed, experiment.threads, demos, base, place)
-
-
-def end_with_parent() -> None:
-    """End this process when the one that started it does; else a cell would be trained to its end.
-
-    What a cell has done is on disk, and the next run takes it up.
-    """
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def find_arm(name: str) -> Arm:
