@@ -127,8 +127,8 @@ class WeightedSFT(SFTTrainer):  # type: ignore[misc]
         """Return the weighted loss of a batch, a scalar (the formula at the top of this file).
 
         `inputs` has "input_ids", "labels" and "weights" of shape (B, T), R(tau) on the agent's own
-        tokens that are learned and 0 elsewhere; N is `num_items_in_batch`, the learned tokens of the
-        whole optimiser step.
+        tokens that are learned and 0 elsewhere; N is `num_items_in_batch`, those of the whole
+        optimiser step.
         """
         inputs = dict(inputs)
         weights = inputs.pop("weights")[:, 1:]
