@@ -98,6 +98,7 @@ def test_the_sizes_in_the_readme_are_those_of_the_task_sets() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_on_a_page_have_the_options_they_are_given(run: Run, page: str) -> None:
     fenced = "\n".join(blocks(page, "[a-z]*"))
+    fenced = re.sub(r"\\\n\s*", "", fenced)  # a command may go on in the next line
     lines = re.findall(r"^agentgym [^\n#|]*", fenced, re.MULTILINE)
     lines += re.findall(r"`(agentgym [^`\n]*)`", text_of(page))
     for line in lines:
