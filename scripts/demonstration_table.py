@@ -33,7 +33,7 @@ def solved(results: dict[str, Any]) -> list[str]:
     arms = list(dict.fromkeys(line["arm"] for line in results["lines"]))
     rows = [f"| solved, % | {' | '.join(envs)} |", f"|---|{'---|' * len(envs)}"]
     for arm in arms:
-        row = " | ".join(cells.get((env, arm)) or "not trained" for env in envs)
+        row = " | ".join(cells.get((env, arm), "–") or "not trained" for env in envs)
         rows.append(f"| {title(arm)} | {row} |")
     return rows
 
