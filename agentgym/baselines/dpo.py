@@ -15,7 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from agentgym.baselines.bc import DATA, CloningConfig, clone_first
 from agentgym.baselines.checkpoints import (
@@ -58,6 +58,16 @@ class DPOConfig(CloningConfig):
     optim: OptimConfig = OptimConfig(
         lr=5e-7, epochs=3.0, accumulate=4, schedule="constant_with_warmup", weight_decay=0.1
     )
+
+    @model_validator(mode="after")
+    def _two(self) -> DPOConfig:
+        """Refuse an exploration that gives no pair."""
+        if not self.runs and self.explore.samples < 2:
+            raise ValueError(
+                "one attempt at a task makes no pair: set explore.samples to 2 or more, or name "
+                "run folders that hold several attempts (runs)"
+            )
+        return self
 
 
 def train(config: DPOConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any]:

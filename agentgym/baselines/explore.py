@@ -65,6 +65,12 @@ class ExploreConfig(Settings):
     def _check(self) -> ExploreConfig:
         """Refuse to draw the same episode several times."""
         kind = self.agent.partition(":")[0]
+        if self.samples > 1 and kind == "expert":
+            raise ValueError(
+                f"an expert plays a task the same way each time, so {self.samples} samples are one "
+                f"sample {self.samples} times: set explore.samples to 1, or let a policy explore "
+                "(explore.agent)"
+            )
         if self.samples > 1 and kind in _OPTIONS and self.sampling.temperature == 0:
             raise ValueError(
                 f"{self.samples} samples at temperature 0 are one sample {self.samples} times: "
