@@ -81,6 +81,7 @@ BAD = [
     ("adca-grpo", "attribution={method: replay, cache: gone.jsonl, model: 'openai:x'}",
      "no record"),
     ("adca-grpo", "attribution.cache=empty", "is a folder"),
+    ("adca-grpo", "attribution={method: replay, cache: empty}", r"attribution\.recorded="),
 ]  # fmt: skip
 
 

@@ -70,10 +70,14 @@ class AttributionConfig(BaseModel):
     def _complete(self) -> Self:
         if self.method == "replay" and not self.cache:
             raise ValueError('method "replay" needs cache: the file the answers were recorded to')
-        if "llm" in (self.method, self.recorded if self.method == "replay" else "") and (
-            not self.model
-        ):
+        if self.method == "llm" and not self.model:
             raise ValueError('method "llm" needs model: the judge, for example openai:qwen-max')
+        if self.method == "replay" and self.recorded == "llm" and not self.model:
+            raise ValueError(
+                'method "replay" takes the cache to hold a judge\'s answers (recorded "llm") and '
+                "needs model: the judge that gave them, for example openai:qwen-max. Of other "
+                "answers say whose they are: attribution.recorded=counterfactual or monte_carlo"
+            )
         if self.values_itself and self.cache:
             raise ValueError(
                 'policy "self" changes with every step, so its values cannot be repeated from a '
