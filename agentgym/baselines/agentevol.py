@@ -13,7 +13,7 @@ ignored K, and lost the demonstrations in one of its scripts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -162,7 +162,7 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
             update={"model": start[config.start], "seed": derive_seed(config.seed, "learn", m)}
         )
         result = learn([*data, *chat], stage, place / "train", say, per_turn=config.data.per_turn)
-        rows.append(_row(m, episodes, kept, result))
+        rows.append(_row(m, episodes, kept, result, threshold_of(config)))
         if is_main():
             write_atomic(folder / "rounds.md", rounds_table(rows))
         policy, previous = place / "train" / MODEL, explored
@@ -175,11 +175,16 @@ def weigh(episodes: Sequence[Episode], config: AgentEvolConfig) -> list[Weighted
 
     Broken episodes (a call failed) are never learned from, whatever the reward.
     """
-    threshold = thresholds(config.explore.envs, every=config.scope == "limited")
+    threshold = threshold_of(config)
     sound = [episode for episode in episodes if episode.status != "failed"]
     weighted = [Weighted(e, reward(e, config.reward, threshold(e))) for e in sound]
     weighted = [w for w in weighted if w.weight > 0]
     return best(weighted) if config.keep == "best" else weighted
+
+
+def threshold_of(config: AgentEvolConfig) -> Callable[[Episode], float | None]:
+    """Return what finds the threshold of an episode."""
+    return thresholds(config.explore.envs, every=config.scope == "limited")
 
 
 def reward(episode: Episode, kind: str, threshold: float | None = None) -> float:
@@ -282,15 +287,19 @@ def _explore(
 
 
 def _row(
-    m: int, episodes: Sequence[Episode], kept: Sequence[Weighted], result: dict[str, Any]
+    m: int,
+    episodes: Sequence[Episode],
+    kept: Sequence[Weighted],
+    result: dict[str, Any],
+    threshold: Callable[[Episode], float | None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Return one row of the table of rounds."""
+    """Return one row of the table of rounds; solved is what the binary reward calls so."""
     count = len(episodes)
     return {
         "round": m,
         "explored": count,
         "failed": sum(e.status == "failed" for e in episodes),
-        "solved": sum(e.success for e in episodes),
+        "solved": sum(reward(e, "binary", threshold(e)) > 0 for e in episodes),
         "score": sum(e.score for e in episodes) / count if count else None,
         "kept": len(kept),
         "weight": sum(k.weight for k in kept) / len(kept) if kept else None,

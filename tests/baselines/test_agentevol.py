@@ -168,6 +168,20 @@ def test_two_rounds_from_end_to_end(tmp_path: Path) -> None:
     assert train(config, tmp_path / "run", silent) == json.loads(json.dumps(result))
 
 
+def test_what_a_threshold_lets_through_counts_as_solved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "agentgym.baselines.agentevol.learn",
+        lambda *a, **k: {"examples": {"rows": 1}, "steps": 1, "loss": 0.0},
+    )
+    poor = [attempt(i, 0, score) for i, score in enumerate((0.2, 0.5, 1.0))]
+    monkeypatch.setattr("agentgym.baselines.agentevol.explore", lambda *a, **k: poor)
+    config = config_of(iterations=1, explore={"envs": [{"env": "maze", "threshold": 0.3}]})
+    (_, row) = train(config, tmp_path, silent)["rows"]
+    assert (row["kept"], row["solved"]) == (2, 2)  # the environment calls one of them solved
+
+
 @pytest.mark.parametrize(
     ("start", "wanted"),
     [("base", "base"), ("bc", "round-0/train/model"), ("continue", "round-1/train/model")],
