@@ -28,7 +28,7 @@ from agentgym.baselines.checkpoints import (
     done_before,
     is_main,
 )
-from agentgym.baselines.config import MANY, ModelConfig, OptimConfig
+from agentgym.baselines.config import MANY, SCRATCH, ModelConfig, OptimConfig
 from agentgym.baselines.examples import (
     Example,
     NothingToLearn,
@@ -48,6 +48,7 @@ from agentgym.trajectories.dataset import TrajectoryDataset
 from agentgym.trajectories.store import write
 
 KEPT, EXPLORED = "kept.jsonl", "explore"
+UNREAD = "no demonstrations are read: a policy is given, and the rounds are merged with none"
 
 
 class AgentEvolConfig(CloningConfig):
@@ -83,6 +84,12 @@ class AgentEvolConfig(CloningConfig):
     def cloning(self) -> OptimConfig:
         """How the first round is optimised: like the others, which clone too."""
         return self.bc or self.optim
+
+    @property
+    def demonstrated(self) -> bool:
+        """Whether demonstrations are read: by BC, in a merge, for the scope or for a tokenizer."""
+        made = self.start == "base" and self.model.name == SCRATCH
+        return self.policy is None or self.merge != "none" or self.scope == "limited" or made
 
     @model_validator(mode="after")
     def _unfiltered(self) -> AgentEvolConfig:
@@ -128,10 +135,13 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
     done = done_before(folder, say)
     if done is not None:
         return done
-    initial = demonstrations(config.data, seed=config.seed)
+    initial = demonstrations(config.data, seed=config.seed) if config.demonstrated else []
+    if not config.demonstrated:
+        say(UNREAD)
     chat = [example for path in config.data.chat for example in chat_file(path)]
     first = [example_of(source) for source in initial]
-    base = base_model(config, [*first, *chat], folder)
+    begins = config.policy is None or config.start == "base"
+    base = base_model(config, [*first, *chat], folder) if begins else config.model
 
     parts = limited(config.explore, initial) if config.scope == "limited" else []
     if parts:
@@ -238,7 +248,8 @@ def plan(config: AgentEvolConfig) -> list[str]:
             *_in(plan_data(config.data) + plan_learning(first)),
         ]
     else:
-        lines = [f"begin with the policy {config.policy}", *_in(plan_data(config.data))]
+        data = plan_data(config.data) if config.demonstrated else [UNREAD]
+        lines = [f"begin with the policy {config.policy}", *_in(data)]
     scope = ["  of these, the tasks of the demonstrations alone"] * (config.scope == "limited")
     rounds = [
         *plan_exploration(config.explore),

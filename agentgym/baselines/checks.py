@@ -162,7 +162,9 @@ def _trainer(config: BCConfig) -> Faults:
     kind = getattr(getattr(config, "engine", None), "kind", "hf")
     if kind != "hf":
         yield from _needs("vllm", f"The engine {kind}", "vllm")
-    learns = not isinstance(config, CloningConfig) or isinstance(config, AgentEvolConfig)
+    learns = not isinstance(config, CloningConfig)
+    if isinstance(config, AgentEvolConfig):
+        learns = config.demonstrated
     if learns and not config.clones:
         yield from caught(lambda: demonstrations(config.data))  # there are none, which it says
 

@@ -15,10 +15,12 @@ pytest.importorskip("trl")
 import torch
 
 from agentgym.baselines.agentevol import (
+    UNREAD,
     AgentEvolConfig,
     Weighted,
     best,
     merge,
+    plan,
     reward,
     train,
     weigh,
@@ -223,6 +225,33 @@ def test_each_ablation_is_a_setting(
     monkeypatch.setattr("agentgym.baselines.agentevol.learn", learn)
     train(config_of(**changes), tmp_path, silent)
     assert learned == wanted
+
+
+def test_without_a_use_for_them_no_demonstrations_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[tuple[str, int]] = []
+
+    def learn(examples: Any, config: Any, folder: Path, say: Any, **_: Any) -> Any:
+        began.append((config.model.name, len(examples)))
+        return {"examples": {"rows": len(examples)}, "steps": 1, "loss": 0.0}
+
+    monkeypatch.setattr("agentgym.baselines.agentevol.learn", learn)
+    alone = {"policy": "owner/policy", "merge": "none", "iterations": 1}
+    none: dict[str, Any] = {"data": {"expert": []}}
+    base = {"model": {"name": "owner/base", "device": "cpu"}}
+    train(config_of(**alone, **none, **base), tmp_path / "base", silent)
+    train(config_of(**alone, **none, start="bc"), tmp_path / "bc", silent)
+    assert began == [("owner/base", 6), ("owner/policy", 6)]
+    assert plan(config_of(**alone, **base))[1].strip() == UNREAD  # given, and still not read
+    for needed in ({"merge": "initial"}, {"scope": "limited"}, {"policy": None}, tiny_base()):
+        with pytest.raises(InvalidConfig, match="there are no demonstrations"):
+            train(config_of(**{**alone, **none, **base, **needed}), tmp_path / "x", silent)
+
+
+def tiny_base() -> dict[str, Any]:
+    """A model from scratch, whose tokenizer is made from the demonstrations."""
+    return {"model": tiny.MODEL.model_dump()}
 
 
 def test_a_round_that_solves_nothing_says_so(
