@@ -31,6 +31,7 @@ from trl import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
 from agentgym.baselines.batches import Batch, TokenRow, collate, token_row
+from agentgym.baselines.dropout import without_dropout
 from agentgym.baselines.engine_build import build_engine, vllm_arguments
 from agentgym.baselines.engines import HFEngine
 from agentgym.baselines.grpo import Credit, GRPOConfig, total_steps, updates
@@ -113,6 +114,7 @@ class PolicyTrainer(GRPOTrainer):  # type: ignore[misc]
         self.left_out: Counter[str] = Counter()
         self.samples = Samples([])
         self._team = team()
+        without_dropout(policy.model)
         self._reference = self._frozen(policy, config)
         super().__init__(
             model=policy.model,

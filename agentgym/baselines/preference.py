@@ -21,6 +21,7 @@ from trl.trainer.dpo_trainer import DataCollatorForPreference
 
 from agentgym.baselines.chat import Encoded
 from agentgym.baselines.config import RunConfig
+from agentgym.baselines.dropout import without_dropout
 from agentgym.baselines.model import Policy, calm
 from agentgym.baselines.training import arguments
 
@@ -125,7 +126,10 @@ def make_trainer(
     losses = ["sigmoid", "sft"] if sft_weight else ["sigmoid"]
     weights = [1.0, sft_weight] if sft_weight else [1.0]
     settings = arguments(TrlConfig, config, folder, beta=beta, max_length=None, loss_type=losses,
-                         loss_weights=weights)  # fmt: skip
+                         loss_weights=weights, disable_dropout=True)  # fmt: skip
+    for of in (policy, reference):
+        if of is not None:
+            without_dropout(of.model)
     with calm():
         return TurnsDPO(
             model=policy.model,
