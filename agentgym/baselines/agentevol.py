@@ -286,13 +286,14 @@ def _explore(
     seed: int,
 ) -> list[Episode]:
     """Explore everything, or a limited scope: mostly one part, else `explore-2` is beside it."""
+    model = at_folder(config.model, Path(policy))
     if not parts:
-        return explore(config.explore, policy, place / EXPLORED, say, seed=seed, model=config.model)
+        return explore(config.explore, policy, place / EXPLORED, say, seed=seed, model=model)
     episodes: list[Episode] = []
     for number, part in enumerate(parts, 1):
         folder = place / (EXPLORED if number == 1 else f"{EXPLORED}-{number}")
         episodes += explore(
-            part.config, policy, folder, say, seed=seed, model=config.model, only=part.only
+            part.config, policy, folder, say, seed=seed, model=model, only=part.only
         )
     return episodes
 

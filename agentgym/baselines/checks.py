@@ -33,7 +33,7 @@ from agentgym.baselines.config import (
 from agentgym.baselines.costs.memory import size
 from agentgym.baselines.costs.shapes import KNOWN, LINEAR, scratch_shape, shape_of
 from agentgym.baselines.examples import DataConfig, chat_file, chosen, demonstrations, env_choice
-from agentgym.baselines.explore import POLICY, ExploreConfig, agent_options
+from agentgym.baselines.explore import POLICY, ExploreConfig, agent_options, given_template
 from agentgym.core.errors import (
     AgentGymError,
     InvalidConfig,
@@ -150,6 +150,8 @@ def _trainer(config: BCConfig) -> Faults:
         yield from caught(lambda: require_policy(config))
         if not config.runs:
             yield from _explored(config.explore)
+        if not config.runs and not config.clones:  # what BC leaves has the template in its folder
+            yield from caught(lambda: given_template(config.explore, config.model))
         for path in config.runs:
             yield from _file(path, "runs", read)
     elif isinstance(config, adca_grpo.AdcaGRPOConfig):

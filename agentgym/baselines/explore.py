@@ -180,18 +180,43 @@ def agent_options(config: ExploreConfig, model: ModelConfig | None = None) -> di
     Args:
         config: the exploration.
         model: how the policy is loaded; None for as its files are.
+
+    Raises:
+        InvalidConfig: if who explores cannot be given the policy's chat template.
     """
     model = model or ModelConfig()
     kind = config.agent.partition(":")[0]
     options = {name: getattr(config.sampling, name) for name in _OPTIONS.get(kind, ())}
     if kind == "hf":
         options |= {"device": model.device, "dtype": model.dtype}
-        options |= {"template_options": model.template_options} if model.template_options else {}
+    if kind in ("hf", "vllm") and model.template_options:
+        options["template_options"] = model.template_options
+    template = given_template(config, model)
+    if template is not None:
+        options["chat_template"] = template.read_text(encoding="utf-8")
     if kind == "vllm" and config.gpu_memory is not None:
         given = config.options.get("engine", {})
         engine = {"gpu_memory_utilization": config.gpu_memory, **given}
         return {**options, **config.options, "engine": engine}
     return {**options, **config.options}
+
+
+def given_template(config: ExploreConfig, model: ModelConfig) -> Path | None:
+    """Return the file of the chat template the policy of the moment plays with, if not its own.
+
+    Raises:
+        InvalidConfig: if who explores cannot be given one.
+    """
+    kind = config.agent.partition(":")[0]
+    if model.chat_template is None or POLICY not in config.agent:
+        return None
+    if kind != "hf":
+        raise InvalidConfig(
+            f"explore.agent={config.agent} would play with the model's own chat template and not "
+            f"with model.chat_template={model.chat_template}: explore with hf:{POLICY}, or save "
+            "the model with that template"
+        )
+    return model.chat_template
 
 
 def _record(config: ExploreConfig, seed: int) -> dict[str, Any]:
