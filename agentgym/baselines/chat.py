@@ -29,8 +29,26 @@ from agentgym.core.errors import InvalidConfig
 Messages = Sequence[Mapping[str, Any]]
 
 
+A_TURN = (
+    "Train on an example a turn (data.per_turn=true), or give a template that leaves earlier turns "
+    "alone (model.chat_template=FILE)."
+)
+
+
 class RewritesHistory(AgentGymError):
-    """A chat template writes earlier turns of a conversation differently once it goes on."""
+    """A chat template writes earlier turns of a conversation differently once it goes on.
+
+    Args:
+        where: what it writes differently.
+        advice: what whoever trains can do about it.
+    """
+
+    def __init__(self, where: str, advice: str = A_TURN) -> None:
+        super().__init__(where, advice)
+        self.where = where
+
+    def __str__(self) -> str:
+        return " ".join(self.args)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +168,7 @@ class ChatTemplate:
         whole, prompts = written.whole, written.prompts
         for i, prompt in prompts.items():
             if not whole.startswith(prompt):
-                raise RewritesHistory(_rewritten(i, prompt, whole))
+                raise RewritesHistory(rewritten(i, prompt, whole))
         cut = Tokenized(self.tokenizer, whole, self._anchors)
         ids, heads = cut.ids, self._heads(cut, list(prompts.values()))
         # Where a token spans the border of a prompt and its reply, which sampling never gives, the
@@ -166,7 +184,7 @@ class ChatTemplate:
         for (i, start), reply in zip(starts.items(), after, strict=True):
             end = start + self._end(reply)
             if reply[: end - start] != ids[start:end]:
-                raise RewritesHistory(_rewritten(i, written.alone(i), whole))
+                raise RewritesHistory(rewritten(i, written.alone(i), whole))
             if marked is not None:
                 start, end = max(start, marked[i][0]), marked[i][1]
             spans.append(Span(start, end, i, float(weights[i])))
@@ -184,6 +202,10 @@ class ChatTemplate:
     def prompt(self, messages: Messages) -> str:
         """Return the text the policy is given, up to where its reply begins."""
         return self._render(messages, add_generation_prompt=True)
+
+    def text(self, messages: Messages) -> str:
+        """Return a conversation as text."""
+        return self._render(messages)
 
     def prompt_ids(self, messages: Messages) -> list[int]:
         """Return the tokens the policy is given, as `HFAgent.encode` does."""
@@ -362,11 +384,11 @@ def _alike(a: str, b: str) -> int:
     )
 
 
-def _rewritten(message: int, part: str, whole: str) -> str:
+def rewritten(message: int, part: str, whole: str) -> str:
+    """Return where a whole conversation is no longer as it was up to a message."""
     at = _alike(part, whole)
     return (
         f"the chat template rewrites history: up to message {message} a conversation has "
         f"{part[at : at + 60]!r} where the whole one has {whole[at : at + 60]!r}. "
-        "One sequence cannot stand for every turn then. Train on an example a turn (data.per_turn="
-        "true), or give a template that leaves earlier turns alone (model.chat_template=FILE)."
+        "One sequence cannot stand for every turn then."
     )

@@ -141,7 +141,7 @@ def _of_whole(config: BaseModel) -> Faults:
 def _trainer(config: BCConfig) -> Faults:
     from agentgym.baselines import adca_grpo, grpo
     from agentgym.baselines.agentevol import AgentEvolConfig
-    from agentgym.baselines.dpo import DPOConfig
+    from agentgym.baselines.dpo import DPOConfig, look_at_template
 
     if isinstance(config, AgentEvolConfig):
         yield from _policy(config.policy)
@@ -154,6 +154,8 @@ def _trainer(config: BCConfig) -> Faults:
             yield from caught(lambda: given_template(config.explore, config.model))
         for path in config.runs:
             yield from _file(path, "runs", read)
+        if _written_here(config.model):
+            yield from caught(lambda: look_at_template(config.model))
     elif isinstance(config, adca_grpo.AdcaGRPOConfig):
         yield from caught(lambda: require_policy(config))
         yield from caught(lambda: adca_grpo.check(config))
@@ -169,6 +171,16 @@ def _trainer(config: BCConfig) -> Faults:
         learns = config.demonstrated
     if learns and not config.clones:
         yield from caught(lambda: demonstrations(config.data))  # there are none, which it says
+
+
+def _written_here(model: ModelConfig) -> bool:
+    """Whether this machine has what says how a model's conversations are written."""
+    given = model.chat_template
+    if given is not None and not given.is_file():
+        return False
+    if model.name == SCRATCH:
+        return given is not None  # its own leaves earlier turns alone
+    return (Path(model.name).expanduser() / "tokenizer_config.json").is_file()
 
 
 def _policy(place: Path | None) -> Faults:

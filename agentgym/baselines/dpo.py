@@ -25,16 +25,23 @@ from agentgym.baselines.checkpoints import (
     is_main,
 )
 from agentgym.baselines.config import ModelConfig, OptimConfig, RunConfig
-from agentgym.baselines.examples import ExampleReport, NothingToLearn, example_of, fit
+from agentgym.baselines.examples import Example, ExampleReport, NothingToLearn, example_of, fit
 from agentgym.baselines.explore import ExploreConfig, explore
 from agentgym.baselines.freeing import frees
 from agentgym.baselines.pairs import Pair, PairConfig, choose_pairs
 from agentgym.baselines.plan import plan_data, plan_exploration, plan_learning
-from agentgym.baselines.progress import Journal, Say, to_stderr
+from agentgym.baselines.progress import Journal, Say, silent, to_stderr
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.plan import derive_seed
 from agentgym.rollout.store import write_atomic
 from agentgym.trajectories.store import read
+
+LASTING = (
+    "DPO learns each side of a pair as one sequence, so give a template that leaves earlier turns "
+    "alone (model.chat_template=FILE, or model.template_options), or use a trainer that learns "
+    "turn by turn: agentevol with data.per_turn=true, or grpo."
+)
+"""What to do about a template that rewrites history."""
 
 
 class DPOConfig(CloningConfig):
@@ -89,6 +96,7 @@ def train(config: DPOConfig, folder: Path, say: Say = to_stderr) -> dict[str, An
     done = done_before(folder, say)
     if done is not None:
         return done
+    look_at_template(config.model, say)
     start = clone_first(config, folder, say)
     episodes = _episodes(config, start, folder, say)
     pairs, report = choose_pairs(episodes, config.pairs)
@@ -100,6 +108,28 @@ def train(config: DPOConfig, folder: Path, say: Say = to_stderr) -> dict[str, An
         )
     result = {"pairs": asdict(report), **_learn(pairs, start, config, folder, say)}
     return conclude(folder, result)
+
+
+def look_at_template(model: ModelConfig, say: Say = silent) -> None:
+    """Require a chat template by which a side of a pair is one sequence; warn of what may fail.
+
+    Raises:
+        RewritesHistory: if its earlier turns do not stay as they were.
+    """
+    from agentgym.baselines.chat import RewritesHistory
+    from agentgym.baselines.history import THINKING, require_lasting, template_of
+
+    template = template_of(model)
+    if template is None:
+        return
+    try:
+        require_lasting(template)
+    except RewritesHistory as error:
+        raise RewritesHistory(error.where, LASTING) from error
+    try:
+        require_lasting(template, THINKING)
+    except RewritesHistory:
+        say("the chat template drops past reasoning: replies with <think> in them make no pair")
 
 
 def plan(config: DPOConfig) -> list[str]:
@@ -181,7 +211,7 @@ def make_pairs(
         for episode in pair:
             example = example_of(episode)
             writer = replace(template, tools=example.tools) if example.tools else template
-            encoded = writer.encode(example.messages, example.weights)
+            encoded = _encoded(writer, example)
             report.examples += 1
             report.empty += not encoded.spans
             fitted = fit(encoded, config.length, report, example.source)
@@ -195,3 +225,12 @@ def make_pairs(
     if not rows:
         raise NothingToLearn(f"no pair is short enough to be learned: {report}")
     return rows, report
+
+
+def _encoded(writer: Any, example: Example) -> Any:
+    from agentgym.baselines.chat import RewritesHistory
+
+    try:
+        return writer.encode(example.messages, example.weights)
+    except RewritesHistory as error:
+        raise RewritesHistory(f"{example.source}: {error.where}", LASTING) from error

@@ -47,6 +47,12 @@ REWRITING = (
     "{{ m['content'] if loop.last else m['content'].split('</think>')[-1] }}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+QWEN3 = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{% if loop.last and "
+    "m['role'] == 'assistant' and '<think>' not in m['content'] %}<think>\n\n</think>\n\n"
+    "{% endif %}{{ m['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
 NO_END = "{% for m in messages %}### {{ m['role'] }}: {{ m['content'] }}\n{% endfor %}" + (
     "{% if add_generation_prompt %}### assistant: {% endif %}"
 )

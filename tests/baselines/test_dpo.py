@@ -13,11 +13,13 @@ pytest.importorskip("trl")
 import torch
 
 from agentgym.agents.message import ToolCall
-from agentgym.baselines.chat import ChatTemplate
+from agentgym.baselines.chat import ChatTemplate, RewritesHistory
+from agentgym.baselines.checks import faults
 from agentgym.baselines.config import LengthConfig, LoraConfig, ModelConfig
 from agentgym.baselines.configfile import resolve
-from agentgym.baselines.dpo import DPOConfig, make_pairs, train
+from agentgym.baselines.dpo import DPOConfig, look_at_template, make_pairs, train
 from agentgym.baselines.examples import example_of
+from agentgym.baselines.history import THINKING, require_lasting
 from agentgym.baselines.losses import dpo_loss
 from agentgym.baselines.model import Policy, load_policy
 from agentgym.baselines.pairs import Pair
@@ -26,7 +28,7 @@ from agentgym.baselines.progress import CURVE, read_curve, silent
 from agentgym.core.errors import InvalidConfig
 from agentgym.trajectories import TrajectoryDataset, collect
 from tests.baselines import tiny
-from tests.baselines.templates import FAMILIES, tokenizer_of
+from tests.baselines.templates import FAMILIES, QWEN3, REWRITING, tokenizer_of
 
 TOOLS = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] or m['tool_calls'] }}"
@@ -243,6 +245,54 @@ def test_without_pairs_it_says_what_would_give_some(tmp_path: Path) -> None:
     TrajectoryDataset([pair.chosen for pair in attempts(2)]).save(tmp_path / "attempts.jsonl")
     with pytest.raises(InvalidConfig, match=r"2 tasks with one attempt.*explore.samples"):
         train(config, tmp_path / "run", silent)
+
+
+def test_a_template_that_rewrites_history_is_refused_before_anything_is_played(
+    tmp_path: Path,
+) -> None:
+    played = {"agent": "tests.baselines.stub:Sometimes", "envs": [tiny.GUESS], "samples": 2}
+    file = tmp_path / "qwen3.jinja"
+    file.write_text(QWEN3)
+    folder = tmp_path / "run"
+    config = config_of(tmp_path, runs=[], explore=played)
+    given = config.model_copy(
+        update={"model": config.model.model_copy(update={"chat_template": file})}
+    )
+    with pytest.raises(RewritesHistory, match="each side of a pair") as refused:
+        train(given, folder, silent)
+    assert "per_turn=true, or grpo" in str(refused.value)
+    assert not folder.exists()
+    # The same of a template that is in the model's folder, and of what a plan says.
+    start = tiny.policy()
+    start.tokenizer.chat_template = QWEN3
+    there = ModelConfig(name=tiny.save(start, tmp_path / "qwen3"), device="cpu")
+    for model in (there, ModelConfig(name="scratch", chat_template=file)):
+        with pytest.raises(RewritesHistory, match="each side of a pair"):
+            look_at_template(model)
+        found = faults(config.model_copy(update={"model": model}))
+        assert any(isinstance(fault, RewritesHistory) for fault in found)
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_a_template_that_leaves_turns_alone_is_not_refused(family: str) -> None:
+    chosen = FAMILIES[family]
+    template = ChatTemplate(tokenizer_of(chosen.template, chosen.eos))
+    require_lasting(template)
+    require_lasting(template, THINKING)
+
+
+def test_a_template_that_drops_reasoning_is_warned_of(tmp_path: Path) -> None:
+    file = tmp_path / "drops.jinja"
+    file.write_text(REWRITING)
+    said: list[str] = []
+    look_at_template(ModelConfig(name="scratch", chat_template=file), said.append)
+    assert ["drops past reasoning" in line for line in said] == [True]
+    template = ChatTemplate(tokenizer_of(REWRITING, "<|im_end|>"))
+    (pair,) = attempts(1)
+    step = pair.rejected.steps[0].model_copy(update={"reply": "<think>so</think>one"})
+    thought = pair.rejected.model_copy(update={"steps": (step, *pair.rejected.steps[1:])})
+    with pytest.raises(RewritesHistory, match="each side of a pair"):
+        rows_of(template, [Pair(pair.chosen, thought)])
 
 
 def test_episodes_of_exploration_pair(tmp_path: Path) -> None:
