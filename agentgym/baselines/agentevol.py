@@ -41,6 +41,7 @@ from agentgym.baselines.plan import plan_data, plan_exploration, plan_learning
 from agentgym.baselines.progress import Say, to_stderr
 from agentgym.baselines.rounds import rounds_table
 from agentgym.baselines.scope import Part, limited, thresholds
+from agentgym.baselines.sources import SourceReport
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.plan import derive_seed
 from agentgym.rollout.store import write_atomic
@@ -135,8 +136,10 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
     done = done_before(folder, say)
     if done is not None:
         return done
-    initial = demonstrations(config.data, seed=config.seed) if config.demonstrated else []
-    if not config.demonstrated:
+    found, initial = SourceReport(), []
+    if config.demonstrated:
+        initial = demonstrations(config.data, seed=config.seed, say=say, report=found)
+    else:
         say(UNREAD)
     chat = [example for path in config.data.chat for example in chat_file(path)]
     first = [example_of(source) for source in initial]
@@ -147,7 +150,7 @@ def train(config: AgentEvolConfig, folder: Path, say: Say = to_stderr) -> dict[s
     if parts:
         say(f"of {len(initial)} demonstrations {sum(p.count for p in parts)} tasks are explored")
 
-    cloned, rows = _clone(config, base, [*first, *chat], folder / "round-0", say)
+    cloned, rows = _clone(config, base, [*first, *chat], found, folder / "round-0", say)
     policy, previous = cloned, first
     for m in range(1, config.iterations + 1):
         place = folder / f"round-{m}"
@@ -266,14 +269,20 @@ def _rank(episode: Episode) -> tuple[float, int, int]:
 
 
 def _clone(
-    config: AgentEvolConfig, base: ModelConfig, examples: Sequence[Example], place: Path, say: Say
+    config: AgentEvolConfig,
+    base: ModelConfig,
+    examples: Sequence[Example],
+    found: SourceReport,
+    place: Path,
+    say: Say,
 ) -> tuple[Path, list[dict[str, Any]]]:
     """Return the policy the rounds begin with, given or of round 0, and the row of that round."""
     if config.policy is not None:
         return config.policy, []
     say("round 0: behavioural cloning")
     bc = config.model_copy(update={"model": base, "optim": config.cloning})
-    result = learn(examples, bc, place / "train", say, per_turn=config.data.per_turn)
+    per_turn = config.data.per_turn
+    result = learn(examples, bc, place / "train", say, per_turn=per_turn, found=found)
     return place / "train" / MODEL, [_row(0, [], [], result)]
 
 

@@ -38,6 +38,7 @@ from agentgym.baselines.examples import (
 from agentgym.baselines.freeing import frees
 from agentgym.baselines.plan import plan_data, plan_learning
 from agentgym.baselines.progress import Journal, Say, to_stderr
+from agentgym.baselines.sources import SourceReport
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.store import write_atomic
 
@@ -100,8 +101,9 @@ def train(config: BCConfig, folder: Path, say: Say = to_stderr) -> dict[str, Any
         InvalidConfig: if a setting cannot be used, or the folder holds another run.
     """
     begin(config, folder)
-    examples = examples_of(config.data, seed=config.seed)
-    return learn(examples, config, folder, say, per_turn=config.data.per_turn)
+    found = SourceReport()
+    examples = examples_of(config.data, seed=config.seed, say=say, report=found)
+    return learn(examples, config, folder, say, per_turn=config.data.per_turn, found=found)
 
 
 @frees
@@ -112,6 +114,7 @@ def learn(
     say: Say = to_stderr,
     *,
     per_turn: bool = False,
+    found: SourceReport | None = None,
 ) -> dict[str, Any]:
     """Train a model on examples, save it and evaluate it; what is finished is not done again.
 
@@ -121,6 +124,7 @@ def learn(
         folder: the run's folder.
         say: takes lines of progress.
         per_turn: whether each turn is a sequence of its own.
+        found: what the examples were chosen from, for the record.
 
     Returns:
         Steps, loss, seconds, what became of the examples, and the evaluation.
@@ -143,6 +147,7 @@ def learn(
     rows, report = make_rows(
         examples, template, config.length, context=policy.context, per_turn=per_turn
     )
+    report.demonstrations = found
     journal.say(str(report))
     if is_main():
         write_atomic(folder / DATA, json.dumps(asdict(report), indent=2) + "\n")
@@ -167,11 +172,12 @@ def clone_first(config: CloningConfig, folder: Path, say: Say = to_stderr) -> Mo
     require_policy(config)
     if not config.clones:
         return config.model
-    examples = examples_of(config.data, seed=config.seed)
+    found = SourceReport()
+    examples = examples_of(config.data, seed=config.seed, say=say, report=found)
     base = base_model(config, examples, folder)
     say("behavioural cloning first")
     stage = config.model_copy(update={"model": base, "optim": config.cloning})
-    learn(examples, stage, folder / "bc", say, per_turn=config.data.per_turn)
+    learn(examples, stage, folder / "bc", say, per_turn=config.data.per_turn, found=found)
     return at_folder(config.model, folder / "bc" / MODEL)
 
 
@@ -188,9 +194,16 @@ def require_policy(config: CloningConfig) -> None:
         )
 
 
-def examples_of(config: DataConfig, *, seed: int = 0) -> list[Example]:
-    """Return everything a configuration says is to be imitated."""
-    examples = [example_of(source) for source in demonstrations(config, seed=seed)]
+def examples_of(
+    config: DataConfig,
+    *,
+    seed: int = 0,
+    say: Say = to_stderr,
+    report: SourceReport | None = None,
+) -> list[Example]:
+    """Return everything a configuration says is to be imitated; see `demonstrations`."""
+    sources = demonstrations(config, seed=seed, say=say, report=report)
+    examples = [example_of(source) for source in sources]
     return [*examples, *(example for path in config.chat for example in chat_file(path))]
 
 

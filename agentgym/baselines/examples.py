@@ -18,15 +18,18 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from agentgym.baselines.chat import ChatTemplate, Encoded
+from agentgym.baselines.checkpoints import is_main
 from agentgym.baselines.config import EnvTasks, LengthConfig, Settings
-from agentgym.core import make, portable_id
+from agentgym.baselines.progress import EpisodeLines, Say, silent, to_stderr
+from agentgym.baselines.sources import SourceReport
+from agentgym.core import make, portable_id, short_name
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.episode import Episode
 from agentgym.rollout.formats import find_format
 from agentgym.rollout.plan import EnvChoice
 from agentgym.rollout.profile import EnvProfile
 from agentgym.trajectories.chat import chat_example
-from agentgym.trajectories.collect import gather
+from agentgym.trajectories.collect import describe_left_out, gather
 from agentgym.trajectories.dataset import TrajectoryDataset
 from agentgym.trajectories.published import PublishedItem
 from agentgym.trajectories.store import read, read_items
@@ -110,6 +113,7 @@ class ExampleReport:
         truncated: examples cut after a turn.
         turns_lost: learned turns that were cut off, those of dropped examples included.
         empty: examples that hold nothing to learn.
+        demonstrations: what the examples were chosen from, where that is known.
         max_tokens: the limit that applied.
         names: some of the examples dropped or cut.
     """
@@ -125,6 +129,7 @@ class ExampleReport:
     empty: int = 0
     max_tokens: int = 0
     names: tuple[str, ...] = ()
+    demonstrations: SourceReport | None = None
 
     def __str__(self) -> str:
         parts = [
@@ -142,31 +147,58 @@ class ExampleReport:
         return "; ".join(parts)
 
 
-def demonstrations(config: DataConfig, *, seed: int = 0) -> list[Episode | PublishedItem]:
+def demonstrations(
+    config: DataConfig,
+    *,
+    seed: int = 0,
+    say: Say = to_stderr,
+    report: SourceReport | None = None,
+) -> list[Episode | PublishedItem]:
     """Return the trajectories a configuration names, in order.
+
+    Args:
+        config: which these are.
+        seed: decides what experts play.
+        say: takes lines of progress while experts play, and one on what was left out.
+        report: counts what was found and left out.
 
     Raises:
         InvalidTrajectories: if a file cannot be read.
         InvalidConfig: if no trajectory is left.
     """
+    report = SourceReport() if report is None else report
+    say = say if is_main() else silent
     found: list[Episode | PublishedItem] = []
     for path in config.files:
         found += read_items(path) if config.layout == "published" else read(path)
+    report.read = len(found)
     for tasks in config.expert:
-        found += expert_episodes(tasks, seed=seed)
-    return chosen(found, config)
+        found += expert_episodes(tasks, seed=seed, say=say, report=report)
+    kept = chosen(found, config, report)
+    if report.left_out:
+        say(str(report))
+    return kept
 
 
 def chosen(
-    found: list[Episode | PublishedItem], config: DataConfig
+    found: list[Episode | PublishedItem], config: DataConfig, report: SourceReport | None = None
 ) -> list[Episode | PublishedItem]:
     """Return which of some trajectories are learned, in order.
+
+    Args:
+        found: the trajectories.
+        config: which of them.
+        report: counts what was left out; None where all were read from files.
 
     Raises:
         InvalidConfig: if none is left.
     """
+    report = SourceReport(read=len(found)) if report is None else report
     if config.min_score is not None:
-        found = [d for d in found if d.score is not None and d.score >= config.min_score]
+        scored = [d for d in found if d.score is not None]
+        report.unscored += len(found) - len(scored)
+        found = [d for d in scored if d.score is not None and d.score >= config.min_score]
+        report.low += len(scored) - len(found)
     if config.best:
         episodes = [e for e in found if isinstance(e, Episode)]
         if len(episodes) < len(found):
@@ -175,17 +207,32 @@ def chosen(
                 "layout seldom have: set data.best=false"
             )
         found = list(TrajectoryDataset(episodes).dedupe())
+        report.worse += len(episodes) - len(found)
+    report.kept = len(found)
     if not found and not config.chat:
+        if report.left_out:
+            raise InvalidConfig(f"no demonstrations are left: {report}. To have some, "
+                                f"{report.advice}")  # fmt: skip
         raise InvalidConfig(
             "there are no demonstrations: name files (data.files) or environments whose expert "
-            "plays them (data.expert), and see that data.min_score leaves some"
+            "plays them (data.expert)"
         )
     return found
 
 
-def expert_episodes(tasks: EnvTasks, *, seed: int = 0) -> list[Episode]:
-    """Return the expert's trajectories of some tasks; its failures are left out."""
-    kept, _ = gather(
+def expert_episodes(
+    tasks: EnvTasks, *, seed: int = 0, say: Say = to_stderr, report: SourceReport | None = None
+) -> list[Episode]:
+    """Return the expert's trajectories of some tasks; its failures are left out, and told.
+
+    Args:
+        tasks: the tasks.
+        seed: decides the episodes.
+        say: takes lines of progress, and one on the failures.
+        report: counts what was played and what failed.
+    """
+    name = short_name(portable_id(tasks.env))
+    kept, failed = gather(
         tasks.env,
         split=tasks.split,
         edition=tasks.edition,
@@ -194,7 +241,14 @@ def expert_episodes(tasks: EnvTasks, *, seed: int = 0) -> list[Episode]:
         options=dict(tasks.options),
         kinds=tasks.kinds,
         seed=seed,
+        on_event=EpisodeLines(say, f"the expert plays {name}"),
     )
+    if report is not None:
+        report.played += len(kept) + len(failed)
+        report.failed += len(failed)
+    if failed:
+        total, advice = len(kept) + len(failed), "More rounds (max_rounds) may let it finish."
+        say(f"the expert fails in {name}: {describe_left_out(failed, total, advice=advice)}")
     return list(kept)
 
 

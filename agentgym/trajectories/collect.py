@@ -217,8 +217,20 @@ def collect(
     return kept
 
 
-def describe_left_out(left_out: Sequence[Episode], total: int, limit: int = 5) -> str:
-    """Return one line on the episodes a collection left out, and why."""
+def describe_left_out(
+    left_out: Sequence[Episode],
+    total: int,
+    limit: int = 5,
+    advice: str = "Collect with keep='all' to have them too.",
+) -> str:
+    """Return one line on the episodes a collection left out, and why.
+
+    Args:
+        left_out: these episodes.
+        total: how many were played.
+        limit: how many of them are named.
+        advice: what would have them kept.
+    """
     shown = []
     for episode in left_out[:limit]:
         if episode.failure is not None:
@@ -229,10 +241,7 @@ def describe_left_out(left_out: Sequence[Episode], total: int, limit: int = 5) -
             why = f"ended with score {episode.score:.2f}"
         shown.append(f"{episode.task_id} ({why})")
     more = f" and {len(left_out) - limit} more" if len(left_out) > limit else ""
-    return (
-        f"{len(left_out)} of {total} episodes were left out: {', '.join(shown)}{more}. Collect "
-        "with keep='all' to have them too."
-    )
+    return f"{len(left_out)} of {total} episodes were left out: {', '.join(shown)}{more}. {advice}"
 
 
 def _agent(agent: str | Agent | ChatAgent) -> Agent | ChatAgent:

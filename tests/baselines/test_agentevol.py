@@ -193,7 +193,7 @@ def test_a_round_begins_where_the_ablation_says(
 ) -> None:
     began: list[str] = []
 
-    def learn(examples: Any, config: Any, folder: Path, say: Any, *, per_turn: bool) -> Any:
+    def learn(examples: Any, config: Any, folder: Path, say: Any, **_: Any) -> Any:
         began.append(config.model.name)
         return {"examples": {"rows": len(examples)}, "steps": 1, "loss": 0.0}
 
@@ -218,7 +218,7 @@ def test_each_ablation_is_a_setting(
 ) -> None:
     learned: list[int] = []
 
-    def learn(examples: Any, config: Any, folder: Path, say: Any, *, per_turn: bool) -> Any:
+    def learn(examples: Any, config: Any, folder: Path, say: Any, **_: Any) -> Any:
         learned.append(len(examples))
         return {"examples": {"rows": len(examples)}, "steps": 1, "loss": 0.0}
 

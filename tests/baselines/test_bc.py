@@ -68,7 +68,10 @@ def test_a_policy_is_cloned_saved_and_evaluated(tmp_path: Path) -> None:
     assert len(curve) == result["steps"] == 6
     assert curve[-1] < curve[0] - 0.5
     assert result["examples"]["rows"] == 6
-    assert json.loads((folder / "data.json").read_text())["dropped"] == 0
+    kept = json.loads((folder / "data.json").read_text())
+    assert kept["dropped"] == 0
+    assert (kept["demonstrations"]["played"], kept["demonstrations"]["kept"]) == (6, 6)
+    assert result["examples"]["demonstrations"]["failed"] == 0
     assert result["eval"]["Maze"]["episodes"] == 1
     assert (folder / "eval" / "step-000006" / "maze" / "report.md").is_file()
     assert list((folder / "tensorboard").iterdir())

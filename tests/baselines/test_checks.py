@@ -176,7 +176,7 @@ def test_a_file_of_demonstrations_is_read_once_and_must_leave_some(
         assert reads == [Path("mine.jsonl")]
         config = find_baseline(name).config("tiny", [*given, "data.min_score=0.6"])
         (fault,) = checks.faults(config)
-        assert "data.min_score leaves some" in str(fault)
+        assert "1 below data.min_score" in str(fault)
         played = find_baseline(name).config("tiny", [given[1], "data.min_score=0.6"])
         assert list(checks.faults(played)) == [], "experts will play more"
 

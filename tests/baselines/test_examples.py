@@ -17,10 +17,13 @@ from agentgym.baselines.examples import (
     DataConfig,
     Example,
     chat_file,
+    chosen,
     demonstrations,
     example_of,
+    expert_episodes,
     make_rows,
 )
+from agentgym.baselines.sources import SourceReport
 from agentgym.core.errors import InvalidConfig
 from agentgym.trajectories import TrajectoryDataset, collect, to_item, write_items
 from tests.baselines.templates import FAMILIES, tokenizer_of
@@ -141,6 +144,34 @@ def test_the_expert_plays_the_demonstrations_the_same_each_time() -> None:
     first, second = demonstrations(config), demonstrations(config)
     assert [e.score for e in first] == [1.0] * 3
     assert [e.digest for e in first] == [e.digest for e in second]  # type: ignore[union-attr]
+
+
+def test_what_experts_fail_and_what_is_filtered_is_counted_and_told(tmp_path: Path) -> None:
+    hurried = EnvTasks(**{**MAZE, "max_rounds": 1}, tasks=5)
+    said: list[str] = []
+    report = SourceReport()
+    played = expert_episodes(hurried, say=said.append, report=report)
+    assert (report.played, report.failed) == (5, 5 - len(played))
+    assert report.failed
+    (line,) = said
+    assert f"fails in Maze: {report.failed} of 5 episodes were left out" in line
+    assert "when 1 rounds were spent" in line
+    assert line.endswith("More rounds (max_rounds) may let it finish.")
+    with pytest.raises(InvalidConfig, match=r"that the expert failed.*max_rounds") as told:
+        demonstrations(DataConfig(expert=(hurried,), min_score=1.0), say=said.append)
+    assert "lower data.min_score" not in str(told.value)
+
+    good = collect("maze", tasks=3, options=MAZE["options"])
+    poor = [e.model_copy(update={"score": 0.2, "success": False, "attempt": 1}) for e in good]
+    worse = [e.model_copy(update={"score": 0.6, "attempt": 2}) for e in good]
+    TrajectoryDataset([*poor, *good, *worse]).save(tmp_path / "all.jsonl")
+    data = DataConfig(files=(tmp_path / "all.jsonl",), min_score=0.5, best=True)
+    report = SourceReport()
+    demonstrations(data, say=said.append, report=report)
+    assert report == SourceReport(read=9, low=3, worse=3, kept=3)
+    assert said[-1].startswith("3 of 9 demonstrations are kept; left out: 3 below data.min_score")
+    with pytest.raises(InvalidConfig, match=r"9 below data\.min_score.*lower data\.min_score"):
+        chosen([e.model_copy(update={"score": 0.1}) for e in [*poor, *good, *worse]], data)
 
 
 def test_general_conversations_are_learned_whole(tmp_path: Path) -> None:
