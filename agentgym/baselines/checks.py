@@ -24,6 +24,7 @@ from agentgym.baselines.config import (
     SCRATCH,
     Dtype,
     EnvTasks,
+    EvalConfig,
     LoraConfig,
     ModelConfig,
     RunConfig,
@@ -118,6 +119,8 @@ def _of_part(part: BaseModel) -> Faults:
         yield from _data(part)
     elif isinstance(part, EnvTasks):
         yield from tasks_faults(part)
+    elif isinstance(part, EvalConfig):
+        yield from _evaluation(part)
     elif isinstance(part, SamplingConfig):
         yield from _sampling(part)
     elif isinstance(part, ExploreConfig):
@@ -360,6 +363,23 @@ def _file(path: Path, key: str, reader: Any) -> Generator[AgentGymError, None, A
 def tasks_faults(tasks: EnvTasks) -> Faults:
     """Yield why some tasks cannot be played."""
     yield from caught(lambda: plan([env_choice(tasks)], tasks=tasks.tasks))
+
+
+def _evaluation(config: EvalConfig) -> Faults:
+    """Yield why an evaluation would play the same twice."""
+    played: list[Any] = []
+    for tasks in config.envs:
+        try:
+            choice = env_choice(tasks)
+        except AgentGymError:
+            continue  # which the entry itself says
+        if (choice, tasks.tasks) in played:
+            yield InvalidConfig(
+                f"eval.envs holds the same tasks of {tasks.env} twice: leave one out, or tell them "
+                "apart (kinds, edition, split, options, max_rounds); to play tasks more often, set "
+                "eval.attempts"
+            )
+        played.append((choice, tasks.tasks))
 
 
 def _sampling(config: SamplingConfig) -> Faults:

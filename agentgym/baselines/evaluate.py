@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from agentgym.agenteval.evaluate import evaluate
-from agentgym.agents.base import ChatAgent
+from agentgym.agents.base import Agent, ChatAgent
 from agentgym.agents.hf import HFAgent
 from agentgym.baselines.attention import masked
 from agentgym.baselines.config import EvalConfig, SamplingConfig
+from agentgym.baselines.entries import entries
 from agentgym.baselines.examples import env_choice
 from agentgym.baselines.model import Policy
 from agentgym.baselines.progress import EpisodeLines, Journal
 
 Scores = dict[str, dict[str, Any]]
-"""By environment: success, its 95% interval (low, high), score, episodes."""
+"""By entry (`entries`): success, its 95% interval (low, high), score, episodes."""
 
 
 def evaluate_policy(
@@ -33,7 +34,7 @@ def evaluate_policy(
     Args:
         policy: the model and its tokenizer.
         config: what is played, and how.
-        folder: the training run's folder; the evaluation lies in `eval/step-N/ENV` within it.
+        folder: the training run's folder; the evaluation lies in `eval/step-N/ENTRY` within it.
         step: the optimiser step the policy is of.
         journal: where the result goes.
     """
@@ -42,11 +43,11 @@ def evaluate_policy(
 
 
 def evaluate_agent(
-    agent: ChatAgent, config: EvalConfig, folder: Path, step: int, journal: Journal
+    agent: Agent | ChatAgent, config: EvalConfig, folder: Path, step: int, journal: Journal
 ) -> Scores:
-    """Play the evaluation with an agent, one run folder an environment."""
+    """Play the evaluation with an agent, one run folder an entry."""
     scores: Scores = {}
-    for tasks in config.envs:
+    for name, place, tasks in entries(config.envs):
         choice = env_choice(tasks)
         result = evaluate(
             agent,
@@ -55,14 +56,14 @@ def evaluate_agent(
             attempts=config.attempts,
             seed=config.seed,
             action_format=config.sampling.action_format,
-            run=folder / _slug(tasks.env),
+            run=folder / place,
             concurrency=config.sampling.concurrency,
             executor=config.sampling.executor,
             on_event=EpisodeLines(journal.say, f"evaluating at step {step}", agent),
         )
         row = result.report.rows[0]
         success = row.total.success
-        scores[row.name] = {
+        scores[name] = {
             "success": success.value,
             "low": success.low,
             "high": success.high,
@@ -118,7 +119,3 @@ def _flat(scores: Scores) -> dict[str, float]:
         for key, value in score.items()
         if value is not None
     }
-
-
-def _slug(env: str) -> str:
-    return env.rpartition(":")[2].rpartition("/")[2].lower()

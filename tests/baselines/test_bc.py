@@ -13,6 +13,7 @@ pytest.importorskip("trl")
 import torch
 
 from agentgym.agents.hf import HFAgent
+from agentgym.agents.random import RandomAgent
 from agentgym.baselines.adca_grpo import AdcaGRPOConfig
 from agentgym.baselines.agentevol import AgentEvolConfig
 from agentgym.baselines.bc import BCConfig, CloningConfig, clone_first, train
@@ -22,10 +23,11 @@ from agentgym.baselines.configfile import resolve
 from agentgym.baselines.costs.shapes import shape_of
 from agentgym.baselines.costs.work import stages_of
 from agentgym.baselines.dpo import DPOConfig
-from agentgym.baselines.evaluate import agent_of, evaluate_policy
+from agentgym.baselines.evaluate import agent_of, evaluate_agent, evaluate_policy
 from agentgym.baselines.grpo import GRPOConfig
 from agentgym.baselines.model import load_policy
 from agentgym.baselines.progress import CURVE, Journal, read_curve, silent
+from agentgym.baselines.studies.results import _row, _runs
 from agentgym.core.errors import InvalidConfig
 from tests.baselines import tiny
 from tests.baselines.tiny import GUESS, MAZE
@@ -84,6 +86,26 @@ def test_a_policy_is_cloned_saved_and_evaluated(tmp_path: Path) -> None:
     assert train(config, folder, said.append) == json.loads(json.dumps(result))
     with pytest.raises(InvalidConfig, match=r"optim\.lr"):
         train(config_of(optim={"lr": 1.0}), folder, silent)
+
+
+def test_an_environment_can_be_evaluated_more_than_once(tmp_path: Path) -> None:
+    once = {**GUESS, "split": "eval", "tasks": 1}
+    wide = {**once, "max_rounds": 1, "tasks": 2}
+    config = config_of(eval={"envs": [once, {**MAZE, "split": "eval", "tasks": 1}, wide]}).eval
+    agent = RandomAgent()
+    journal = Journal(tmp_path, silent, tensorboard=False)
+    wanted = {"Guess": 1, "Maze": 1, "Guess-2": 2}
+    scores = evaluate_agent(agent, config, tmp_path / "eval", 3, journal)
+    assert {name: score["episodes"] for name, score in scores.items()} == wanted
+    folders = sorted(p.parent.name for p in (tmp_path / "eval").glob("*/config.json"))
+    assert folders == ["guess-v0", "guess-v0-2", "maze"]
+    (point,) = read_curve(tmp_path / CURVE)
+    assert {"Guess/success", "Guess-2/success"} < set(point)
+    runs = _runs(tmp_path / "eval", config.envs)
+    assert {name: len(one.episodes) for name, one in runs.items()} == wanted
+    row = _row("arm", "Arm", runs)
+    assert [one.name for one in row.report.rows] == list(row.episodes) == list(runs)
+    assert evaluate_agent(agent, config, tmp_path / "eval", 3, journal) == scores  # taken up again
 
 
 def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(

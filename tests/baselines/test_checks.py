@@ -50,6 +50,8 @@ BAD = [
     ("bc", "eval.envs.0.edition=nothing", "unknown edition"),
     ("bc", "eval.envs.0.kinds=[nothing]", "no tasks of the kind"),
     ("bc", "eval.envs.0.options.foo=1", "no option 'foo'"),
+    ("bc", "eval.envs=[{env: maze, tasks: 2}, {env: agentgym/Maze-v0, tasks: 2}]",
+     "twice.*attempts"),
     ("bc", "eval.attempts=1000000000000", "less than or equal to 100000"),
     ("bc", "eval.sampling.executor=banana", "unknown executor"),
     ("bc", "eval.sampling.action_format=banana", "unknown action format"),

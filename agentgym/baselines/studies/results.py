@@ -12,13 +12,12 @@ from agentgym.agenteval.report import Report
 from agentgym.baselines.checkpoints import RESULT
 from agentgym.baselines.config import EnvTasks
 from agentgym.baselines.demonstration.statistics import Gap, gap
-from agentgym.baselines.examples import env_choice
+from agentgym.baselines.entries import entries
 from agentgym.baselines.studies.run import LINES
 from agentgym.baselines.studies.settings import StudySettings
 from agentgym.baselines.studies.stages import Stage
 from agentgym.baselines.studies.study import Study
 from agentgym.baselines.untrained import why_untrained
-from agentgym.core import short_name
 from agentgym.rollout.episode import Episode
 
 MEASURED = ("tasks", "episodes", "attempts", "failed", "success", "score", "best")
@@ -33,7 +32,7 @@ class Row:
         arm: name of its arm, or of an agent that is not trained.
         title: its row of a table.
         report: its measures, an environment a row.
-        episodes: by environment.
+        episodes: by entry of the evaluation.
         round: of AgentEvol, where the rounds are told apart; else None.
         untrained: why the arm could not be trained, or trained further; "" for a policy that is.
     """
@@ -98,7 +97,7 @@ def _arm(stage: Stage) -> Iterator[Row]:
         last = _last(ended[-1] / "train" if ended else stage.folder)
         yield _row(arm.name, arm.title, _runs(last, envs))
     if why:
-        row = _row(arm.name, f"{arm.title} (not trained{' further' if ended else ''})", [])
+        row = _row(arm.name, f"{arm.title} (not trained{' further' if ended else ''})", {})
         yield replace(row, untrained=why)
 
 
@@ -107,27 +106,32 @@ def _last(folder: Path) -> Path:
     return max((folder / "eval").glob("step-*"), default=folder / "eval")
 
 
-def _runs(folder: Path, envs: tuple[EnvTasks, ...]) -> list[Evaluation]:
-    """Return the evaluations in a folder, in the profile's order."""
-    loaded = [load_run(path.parent) for path in sorted(folder.glob("*/config.json"))]
-    order = [short_name(env_choice(tasks).env_id) for tasks in envs]
-    return sorted(loaded, key=lambda one: order.index(one.report.rows[0].name))
+def _runs(folder: Path, envs: tuple[EnvTasks, ...]) -> dict[str, Evaluation]:
+    """Return the evaluations in a folder by their entry's name, in the profile's order."""
+    places = {name: folder / place for name, place, _ in entries(envs)}
+    return {
+        name: load_run(place) for name, place in places.items() if (place / "config.json").exists()
+    }
 
 
-def _row(arm: str, title: str, runs: list[Evaluation], number: int | None = None) -> Row:
-    reports = [one.report for one in runs]
+def _row(arm: str, title: str, runs: dict[str, Evaluation], number: int | None = None) -> Row:
+    reports = [one.report for one in runs.values()]
     first: Report = reports[0] if reports else Report()
     report = first.model_copy(
         update={
             "name": arm,
             "agent": {"name": title},
             "complete": all(one.complete for one in reports),
-            "rows": tuple(row for one in reports for row in one.rows),
+            "rows": tuple(
+                row.model_copy(update={"name": name})
+                for name, one in runs.items()
+                for row in one.report.rows
+            ),
             "macro": {},
             "warnings": tuple(line for one in reports for line in one.warnings),
         }
     )
-    episodes = {one.report.rows[0].name: list(one.episodes) for one in runs}
+    episodes = {name: list(one.episodes) for name, one in runs.items()}
     return Row(arm, title, report, episodes, number)
 
 

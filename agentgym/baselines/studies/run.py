@@ -17,6 +17,7 @@ from agentgym.agenteval.evaluate import evaluate
 from agentgym.baselines.checkpoints import begin, conclude, done_before, is_main, wait_for
 from agentgym.baselines.config import EvalConfig, RunConfig
 from agentgym.baselines.configfile import check_folder
+from agentgym.baselines.entries import entries
 from agentgym.baselines.examples import env_choice
 from agentgym.baselines.progress import Journal, Say, to_stderr
 from agentgym.baselines.studies.check import check
@@ -131,13 +132,13 @@ def _line(name: str, config: EvalConfig, folder: Path) -> None:
     """Play the evaluation with an agent that is not trained."""
     if not is_main():
         return
-    for tasks in config.envs:
+    for _, place, tasks in entries(config.envs):
         evaluate(
             name,
             [env_choice(tasks)],
             tasks=tasks.tasks,
             attempts=1 if name == "expert" else config.attempts,
             seed=config.seed,
-            run=folder / tasks.env.rpartition(":")[2].rpartition("/")[2].lower(),
+            run=folder / place,
             executor=config.sampling.executor,
         )
