@@ -14,6 +14,7 @@ from agentgym.baselines.config import ModelConfig
 from agentgym.baselines.estimate import estimate
 from agentgym.baselines.explore import ExploreConfig, agent_options
 from agentgym.core.errors import InvalidConfig
+from tests.baselines.templates import CHATML
 
 
 @pytest.mark.parametrize(
@@ -46,10 +47,10 @@ def test_the_policy_explores_with_the_template_it_is_trained_with(
 ) -> None:
     monkeypatch.setattr("agentgym.agents.vllm.require", lambda *_: None)
     file = tmp_path / "mine.jinja"
-    file.write_text("{{ messages }}")
+    file.write_text(CHATML)
     model = ModelConfig(chat_template=file, template_options={"enable_thinking": False})
     options = agent_options(ExploreConfig(agent="hf:{policy}"), model)
-    assert options["chat_template"] == "{{ messages }}"
+    assert options["chat_template"] == CHATML
     for agent in ("hf:{policy}", "vllm:{policy}"):
         plain = agent_options(
             ExploreConfig(agent=agent), model.model_copy(update={"chat_template": None})
