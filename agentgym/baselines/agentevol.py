@@ -251,7 +251,8 @@ def plan(config: AgentEvolConfig) -> list[str]:
             *_in(plan_data(config.data) + plan_learning(first)),
         ]
     else:
-        data = plan_data(config.data) if config.demonstrated else [UNREAD]
+        chat = [f"learn from general conversations in {path}" for path in config.data.chat]
+        data = plan_data(config.data) if config.demonstrated else [UNREAD, *chat]
         lines = [f"begin with the policy {config.policy}", *_in(data)]
     scope = ["  of these, the tasks of the demonstrations alone"] * (config.scope == "limited")
     rounds = [
