@@ -6,10 +6,9 @@ output (bars, printed dictionaries, web services) is off; the journal says and k
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,8 @@ from agentgym.baselines.freeing import let_go
 from agentgym.baselines.model import Policy, calm, gather, save_policy
 from agentgym.baselines.processes import team
 from agentgym.baselines.progress import Journal, Pace
-from agentgym.core.errors import InvalidConfig, did_you_mean
+from agentgym.baselines.trl_arguments import require_known as require_known
+from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.store import write_atomic
 
 SHOWN = {
@@ -50,41 +50,6 @@ SHOWN = {
 """What the lines for people show, of what a trainer measures, and what they call it."""
 
 
-DECIDED = frozenset(
-    [
-        "output_dir",
-        "seed",
-        "data_seed",
-        "learning_rate",
-        "num_train_epochs",
-        "max_steps",
-        "per_device_train_batch_size",
-        "gradient_accumulation_steps",
-        "lr_scheduler_type",
-        "warmup_steps",
-        "weight_decay",
-        "adam_beta1",
-        "adam_beta2",
-        "adam_epsilon",
-        "max_grad_norm",
-        "gradient_checkpointing",
-        "use_cpu",
-        "bf16",
-        "dataloader_pin_memory",
-        "logging_steps",
-        "logging_first_step",
-        "save_strategy",
-        "save_steps",
-        "save_total_limit",
-        "eval_strategy",
-        "report_to",
-        "ddp_find_unused_parameters",
-        "disable_tqdm",
-    ]
-)
-"""The arguments of TRL that follow from our settings, whatever is trained."""
-
-
 def arguments(kind: Callable[..., Any], config: RunConfig, folder: Path, **more: Any) -> Any:
     """Return a TRL configuration that does what ours says.
 
@@ -95,10 +60,10 @@ def arguments(kind: Callable[..., Any], config: RunConfig, folder: Path, **more:
         more: arguments of this trainer.
 
     Raises:
-        InvalidConfig: if `optim.trainer` holds an argument TRL does not have.
+        InvalidConfig: if `optim.trainer` holds an argument that may not be passed on.
     """
     optim = config.optim
-    require_known(kind, optim.trainer, more)
+    require_known(kind, optim.trainer)
     if optim.threads:
         torch.set_num_threads(optim.threads)
     cpu = config.model.device == "cpu" or not torch.cuda.is_available()
@@ -173,31 +138,6 @@ def keep_counts(
         keeper.write(place)
     else:
         journal.say("the checkpoint is an older one without counts: they begin again")
-
-
-def require_known(
-    kind: Callable[..., Any], names: Iterable[str], decided: Iterable[str] = ()
-) -> None:
-    """Require that TRL's configuration has some arguments, and that none is ours to decide.
-
-    Args:
-        kind: TRL's class of configuration.
-        names: the arguments, as in `optim.trainer`.
-        decided: what the trainer decides beside what all trainers do.
-
-    Raises:
-        InvalidConfig: if TRL does not have one, or a setting of ours decides it.
-    """
-    known = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
-    for name in names:
-        if name not in known:
-            near = did_you_mean(name, known)
-            raise InvalidConfig(f"optim.trainer: TRL has no argument {name!r}. {near}")
-        if name in DECIDED or name in decided:
-            raise InvalidConfig(
-                f"optim.trainer: {name} follows from agentgym's own settings (docs/baselines.md); "
-                "change it there"
-            )
 
 
 def run_trainer(
