@@ -123,7 +123,7 @@ def _row(arm: str, title: str, runs: dict[str, Evaluation], number: int | None =
             "agent": {"name": title},
             "complete": all(one.complete for one in reports),
             "rows": tuple(
-                row.model_copy(update={"name": name})
+                row.model_copy(update={"tasks": row.tasks.model_copy(update={"name": name})})
                 for name, one in runs.items()
                 for row in one.report.rows
             ),
