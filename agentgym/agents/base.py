@@ -120,6 +120,13 @@ class ChatAgent(ABC):
             ContextOverflow: if the conversation is too long for the model.
         """
 
+    def crowded(self, lanes: int) -> None:
+        """Hear how many of the episodes that may be under way have no place to be played in.
+
+        An agent that waits until everybody asks must not wait for these: a place is had once
+        another episode has ended.
+        """
+
     def release(self, episode: str) -> None:
         """Forget what was kept for an episode that has ended."""
 

@@ -102,7 +102,8 @@ class HFEngine(TokenAgent, HFAgent):
 
     What is in a batch decides how sums are rounded, so a batch must not depend on who was quick: it
     is made when every episode under way waits for a reply, in an order that follows from the
-    episodes' names. The same run therefore samples the same tokens, bit for bit.
+    episodes' names. The same run therefore samples the same tokens, bit for bit. (On a Ray cluster
+    with fewer places than `concurrency`, how many are under way follows from the places there are.)
 
     Args:
         policy: the model and its tokenizer.
@@ -137,14 +138,19 @@ class HFEngine(TokenAgent, HFAgent):
         self._size = sampling.max_batch
         self._thread = ThreadPoolExecutor(1, "agentgym-policy")
         self._waiting: dict[str, tuple[Ask, asyncio.Future[Reply]]] = {}
-        self._episodes, self._lanes = 0, 0
+        self._episodes, self._lanes, self._crowd = 0, 0, 0
         self._over: set[str] = set()
         self._work: set[asyncio.Task[None]] = set()
 
     def expect(self, episodes: int, lanes: int) -> None:
         """Say how many episodes are to be played, and how many at a time."""
-        self._episodes, self._lanes = episodes, lanes
+        self._episodes, self._lanes, self._crowd = episodes, lanes, 0
         self._over.clear()
+
+    def crowded(self, lanes: int) -> None:
+        """Do not wait for those who have no place; see `ChatAgent.crowded`."""
+        self._crowd = lanes
+        self._start()
 
     async def answer(self, prompt: Sequence[int], *, episode: str = "", seed: int = 0) -> Reply:
         """Return the model's reply to a conversation of tokens."""
@@ -169,7 +175,7 @@ class HFEngine(TokenAgent, HFAgent):
 
     def _start(self) -> None:
         """Answer everybody, if everybody waits."""
-        under_way = min(self._lanes, self._episodes - len(self._over))
+        under_way = min(self._lanes - self._crowd, self._episodes - len(self._over))
         if not self._waiting or len(self._waiting) < under_way:
             return
         # The lane an episode is played in is the first part of its name, and a matter of luck.

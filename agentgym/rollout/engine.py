@@ -129,6 +129,7 @@ class _Engine:
         self.keep_tokens, self.tell = keep_tokens, on_event or _ignore
         self.profiles: dict[str, EnvProfile] = {}
         self.start = time.monotonic()
+        self.crowd = 0
 
     async def play(self, concurrency: int, executor: str) -> AsyncGenerator[Episode, None]:
         """Run the lanes and yield what they finish."""
@@ -208,15 +209,34 @@ class _Engine:
                 if worker is not None:
                     del self.jobs[i]
                     return job, worker
-            await fleet.room()
+            await self._room(fleet)
         return None
+
+    async def _room(self, fleet: Fleet) -> None:
+        """Wait until there may be a place; the model is told of those who have none."""
+        self._crowd(1)
+        try:
+            await fleet.room()
+        finally:
+            self._crowd(-1)
+
+    def _crowd(self, lanes: int) -> None:
+        self.crowd += lanes
+        if isinstance(self.agent, ChatAgent):
+            self.agent.crowded(self.crowd)
+
+    async def _place(self, fleet: Fleet, job: Job) -> Worker:
+        """Wait for a worker that has a place for a job."""
+        while (worker := fleet.take(job.env)) is None:
+            await self._room(fleet)
+        return worker
 
     async def _episode(self, fleet: Fleet, worker: Worker, job: Job, token: str) -> Episode:
         """Play a job; one whose worker dies is played again in another, a few times."""
         died = WorkerDied("the worker died")
         for turn in range(TRIES):
             if turn:
-                worker = await _place(fleet, job)
+                worker = await self._place(fleet, job)
             try:
                 return await self._attempt(worker, job, token)
             except WorkerDied as error:
@@ -269,13 +289,6 @@ class _Engine:
             self.tell(RunStopped(reason))
             kept = f" What finished is in {self.run.path}." if self.run else ""
             raise BudgetExceeded(f"the run stopped: {reason}.{kept}")
-
-
-async def _place(fleet: Fleet, job: Job) -> Worker:
-    """Wait for a worker that has a place for a job."""
-    while (worker := fleet.take(job.env)) is None:
-        await fleet.room()
-    return worker
 
 
 async def _close_queue(
