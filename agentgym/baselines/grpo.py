@@ -124,7 +124,7 @@ class GRPOConfig(CloningConfig):
     clip_high: float = Field(0.28, gt=0)
     dual_clip: float | None = Field(3.0, gt=1)
     kl_coef: float = Field(0.001, ge=0)
-    entropy_coef: float = 0.0
+    entropy_coef: float = Field(0.0, ge=0)
     aggregation: Aggregation = "token-mean"
     width: int | None = Field(None, ge=1)
     old: Literal["sampled", "recomputed"] = "sampled"

@@ -15,6 +15,7 @@ from agentgym.baselines.attribution.counterfactual import CounterfactualAttribut
 from agentgym.baselines.attribution.llm import LlmAttributor
 from agentgym.baselines.attribution.monte_carlo import MonteCarloAttributor
 from agentgym.baselines.attribution.policy_value import PolicyValueAttributor
+from agentgym.baselines.config import MANY, MOST
 from agentgym.core.errors import InvalidConfig
 
 Method = Literal["llm", "counterfactual", "monte_carlo"]
@@ -55,11 +56,11 @@ class AttributionConfig(BaseModel):
     model_options: dict[str, Any] = Field(default_factory=dict)
     limits: CallLimits = Field(default_factory=CallLimits)
     replace: Replace = "nothing"
-    alternatives: int = Field(4, gt=0)
+    alternatives: int = Field(4, gt=0, le=MOST)
     policy: str = "random"
-    rollouts: int = Field(4, gt=0)
-    horizon: int | None = Field(None, gt=0)
-    seed: int = Field(0, ge=0)
+    rollouts: int = Field(4, gt=0, le=MOST)
+    horizon: int | None = Field(None, gt=0, le=MANY)
+    seed: int = Field(0, ge=0, lt=2**32)
 
     @property
     def values_itself(self) -> bool:
@@ -77,6 +78,11 @@ class AttributionConfig(BaseModel):
                 'method "replay" takes the cache to hold a judge\'s answers (recorded "llm") and '
                 "needs model: the judge that gave them, for example openai:qwen-max. Of other "
                 "answers say whose they are: attribution.recorded=counterfactual or monte_carlo"
+            )
+        if self.method == "replay" and self.recorded == "monte_carlo" and self.policy == SELF:
+            raise ValueError(
+                'values of policy "self" are never recorded, so there are none to replay: name who '
+                'played on in policy ("random", "rule", "expert")'
             )
         if self.values_itself and self.cache:
             raise ValueError(
