@@ -170,7 +170,8 @@ class OptimConfig(Settings):
         batch_size: examples a device and forward pass.
         accumulate: forward passes an optimiser step.
         schedule: "linear", "cosine", "constant" or "constant_with_warmup".
-        warmup: part of the steps (below 1), or the number of steps, in which `lr` is reached.
+        warmup: part of the steps (below 1), or the number of steps, in which `lr` is reached; not
+            with the schedule "constant".
         weight_decay: of AdamW.
         betas: of AdamW.
         eps: of AdamW.
@@ -182,7 +183,8 @@ class OptimConfig(Settings):
             has it.
         gradient_checkpointing: compute activations twice instead of keeping them.
         threads: torch's threads on a CPU; None leaves them as they are.
-        trainer: further arguments of TRL's configuration, as they are ("fsdp", ...).
+        trainer: further arguments of TRL's configuration, as they are ("fsdp", ...), of those that
+            do here what TRL says of them.
     """
 
     lr: float = Field(1e-5, gt=0)

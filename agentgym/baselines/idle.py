@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentgym.baselines.adca_options import AdcaOptions
 from agentgym.baselines.config import SCRATCH, OptimConfig, Settings
 from agentgym.baselines.overrides import parse_override
 from agentgym.core.errors import InvalidConfig
@@ -61,12 +62,60 @@ def _clones_not(config: Settings) -> bool:
     return hasattr(config, "bc") and not at(config, "clones")
 
 
+def _compares(config: Settings) -> bool:
+    """Return whether a trainer compares log-probabilities, and so leaves nothing out at random."""
+    return bool(at(config, "pairs") or at(config, "groups"))
+
+
+def _attributes_not(config: Settings) -> bool:
+    """Return whether no step has any use for a credit."""
+    adca = at(config, "adca")
+    if adca is None:
+        return False
+    weightless = adca.outcome != "only_prm" and not adca.alpha and adca.alpha_schedule == "constant"
+    return weightless or _plain_grpo(config)
+
+
+def _plain_grpo(config: Settings) -> bool:
+    """Return whether the advantage is GRPO's from the first step on, which is step 1."""
+    steps = at(config, "adca.prm_steps")
+    return steps is not None and steps <= 1
+
+
+def _explorer(config: Settings) -> str:
+    return str(at(config, "explore.agent") or "").partition(":")[0]
+
+
+def _constant(section: str) -> Callable[[Settings], bool]:
+    """Return whether a warm-up is asked of a schedule that has none."""
+    return lambda config: (
+        at(config, f"{section}.schedule") == "constant" and bool(at(config, f"{section}.warmup"))
+    )
+
+
+WEIGHING = ("alpha", "alpha_schedule", "alpha_min", "alpha_progress", "total_steps")
+"""Options of ADCA that say what credits weigh beside the outcome."""
+REWARDING = (
+    "scheme",
+    "norm",
+    "fix_base",
+    "consistent",
+    "bad_in_success",
+    "good_in_failure",
+    "skip",
+)
+"""Options of ADCA that say how credits become step rewards."""
+MODELS = ("hf", "vllm", "llamacpp", "openai")
+"""Who explores by sampling."""
+
+
+def _adca(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"adca.{name}" for name in names)
+
+
 def _only_pads(config: Settings) -> bool:
     """Return whether a trainer whose passes are always padded is told to fill them otherwise."""
-    return (
-        bool(at(config, "pairs") or at(config, "groups"))
-        and at(config, "optim.batching") != OptimConfig().batching
-    )
+    return _compares(config) and at(config, "optim.batching") != OptimConfig().batching
 
 
 IDLE: tuple[Idle, ...] = (
@@ -85,6 +134,37 @@ IDLE: tuple[Idle, ...] = (
         ("optim.epochs",),
         _is("samplings"),
         "samplings={samplings} says how long; set samplings=null",
+    ),
+    Idle(
+        ("optim.warmup",),
+        _constant("optim"),
+        "the schedule constant has none; set optim.schedule=constant_with_warmup",
+    ),
+    Idle(
+        ("bc.warmup",),
+        _constant("bc"),
+        "the schedule constant has none; set bc.schedule=constant_with_warmup",
+    ),
+    Idle(
+        ("model.lora.dropout",),
+        lambda config: _compares(config) and not at(config, "clones"),
+        "log-probabilities are compared without dropout; it is read where BC comes first "
+        "(data.expert, data.files)",
+    ),
+    Idle(
+        ("data.layout",),
+        lambda config: at(config, "data.files") == (),
+        "there are no files; name them in data.files",
+    ),
+    Idle(
+        ("data.min_score", "data.best"),
+        lambda config: at(config, "data.files") == () and at(config, "data.expert") == (),
+        "there are no trajectories to choose from; name some in data.files or data.expert",
+    ),
+    Idle(
+        ("data.per_turn",),
+        lambda config: at(config, "data") is not None and not at(config, "clones"),
+        "nothing is cloned; name what is to be in data.files, data.expert or data.chat",
     ),
     Idle(
         ("optim.batching",),
@@ -139,6 +219,52 @@ IDLE: tuple[Idle, ...] = (
         "explore.agent is {explore.agent}, which starts no vLLM; let vllm:FOLDER play",
     ),
     Idle(
+        ("explore.sampling.temperature", "explore.sampling.top_p", "explore.sampling.max_tokens"),
+        lambda config: _explorer(config) not in ("", *MODELS),
+        "explore.agent is {explore.agent}, which samples nothing; let a model play",
+    ),
+    Idle(
+        ("explore.sampling.max_batch",),
+        lambda config: _explorer(config) not in ("", "hf"),
+        "explore.agent is {explore.agent}, of which no batch is asked for; let hf:FOLDER play",
+    ),
+    Idle(
+        ("sampling.max_batch",),
+        lambda config: at(config, "engine.kind") == "vllm-server",
+        "the server makes its own batches; set engine.kind=hf or vllm-colocate",
+    ),
+    Idle(
+        _adca([name for name in AdcaOptions.model_fields if name != "prm_steps"]),
+        _plain_grpo,
+        "the advantage is plain GRPO from step 1 on; set adca.prm_steps above 1",
+    ),
+    Idle(
+        ("attribution", *_adca(REWARDING)),
+        _attributes_not,
+        "nothing is attributed, since credits weigh nothing; set adca.alpha above 0, and "
+        "adca.prm_steps above 1",
+    ),
+    Idle(
+        _adca(WEIGHING),
+        lambda config: at(config, "adca.outcome") == "only_prm",
+        "alpha weighs credits beside an outcome; set adca.outcome=last_step or all_steps",
+    ),
+    Idle(
+        _adca(("consistent", "bad_in_success", "good_in_failure")),
+        _other("adca.scheme", "allocation"),
+        "adca.scheme is {adca.scheme}; set adca.scheme=allocation",
+    ),
+    Idle(
+        ("adca.fix_base",),
+        _other("adca.scheme", "decouple"),
+        "adca.scheme is {adca.scheme}; set adca.scheme=decouple",
+    ),
+    Idle(
+        ("adca.total_steps",),
+        lambda config: at(config, "adca.alpha_progress") is not None,
+        "adca.alpha_progress={adca.alpha_progress} says how far the cosine is; set it to null",
+    ),
+    Idle(
         ("adca.alpha_min", "adca.alpha_progress", "adca.total_steps"),
         _other("adca.alpha_schedule", "cosine"),
         "alpha is constant; set adca.alpha_schedule=cosine",
@@ -157,6 +283,19 @@ IDLE: tuple[Idle, ...] = (
         ("attribution.replace", "attribution.alternatives"),
         lambda config: _judges(config) not in ("", "counterfactual"),
         "no step is replaced; set attribution.method=counterfactual",
+    ),
+    Idle(
+        ("attribution.alternatives", "attribution.seed"),
+        lambda config: (
+            _judges(config) == "counterfactual" and at(config, "attribution.replace") == "nothing"
+        ),
+        "a step is replaced by nothing, which takes no luck; set attribution.replace=sampled",
+    ),
+    Idle(
+        ("attribution.seed",),
+        lambda config: _judges(config) == "llm",
+        "a judge is asked, and nobody plays; set attribution.method to counterfactual or "
+        "monte_carlo",
     ),
     Idle(
         ("attribution.policy", "attribution.rollouts", "attribution.horizon"),

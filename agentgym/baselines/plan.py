@@ -57,11 +57,12 @@ def plan_learning(config: RunConfig) -> list[str]:
     limit = f"{length.max_tokens:,} tokens" if length.max_tokens else "the model's context"
     batch = optim.batch_size * optim.accumulate
     steps = f"{optim.max_steps} steps" if optim.max_steps else f"{optim.epochs:g} epochs"
+    warm = "" if optim.schedule == "constant" else f", warm-up {optim.warmup:g}"
     return [
         f"model: {describe_model(config.model)}",
         f"examples of at most {limit}; longer ones: {length.too_long}",
         f"{steps} of {batch} sequences a process ({optim.batch_size} x {optim.accumulate}, "
-        f"{optim.batching}), AdamW, lr {optim.lr:g}, {optim.schedule}, warm-up {optim.warmup:g}, "
+        f"{optim.batching}), AdamW, lr {optim.lr:g}, {optim.schedule}{warm}, "
         f"seed {config.seed}",
         *plan_evaluation(config.eval),
     ]

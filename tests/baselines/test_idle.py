@@ -14,7 +14,9 @@ from agentgym.baselines.catalog import BASELINES, find_baseline
 from agentgym.baselines.config import RunConfig
 from agentgym.baselines.configfile import to_yaml
 from agentgym.baselines.demonstration.experiment import Experiment, load_experiment
-from agentgym.baselines.idle import IDLE, at, keys_of, unread
+from agentgym.baselines.explore import _OPTIONS
+from agentgym.baselines.idle import IDLE, MODELS, at, keys_of, unread
+from agentgym.baselines.plan import plan_learning
 from agentgym.baselines.studies.catalog import find_study
 from agentgym.baselines.studies.settings import StudySettings, load_settings
 from agentgym.core.errors import InvalidConfig
@@ -44,8 +46,41 @@ VAIN = [
      ["attribution.method=replay", "attribution.cache=x", "attribution.model=openai:x"]),
     ("adca-grpo", ["attribution.rollouts=2", "attribution.method=counterfactual"], "monte_carlo",
      ["attribution.method=monte_carlo"]),
+    ("bc", ["optim.warmup=0.2", "optim.schedule=constant"], "constant has none",
+     ["optim.schedule=constant_with_warmup"]),
+    ("grpo", ["bc={warmup: 0.2, schedule: constant}", "data.expert=[{env: maze}]"], "has none",
+     ["bc.schedule=linear"]),
+    ("grpo", ["model={name: x, lora: {dropout: 0.1}}", "data.expert=[]"], "without dropout",
+     ["data.expert=[{env: maze}]"]),
+    ("bc", ["data.layout=published"], "there are no files", ["data.files=[x]"]),
+    ("grpo", ["data.best=true", "data.expert=[]", "model.name=x"], "to choose from",
+     ["data.files=[x]"]),
+    ("dpo", ["data.per_turn=true", "data.expert=[]", "model.name=x"], "nothing is cloned",
+     ["data.chat=[x]"]),
+    ("agentevol", ["explore.sampling.top_p=0.7", "explore.agent=expert", "explore.samples=1"],
+     "samples nothing", ["explore.agent=llamacpp:x"]),
+    ("dpo", ["explore.sampling.max_batch=7", "explore.agent=openai:x"], "no batch is asked",
+     ["explore.agent=hf:x"]),
+    ("grpo", ["sampling.max_batch=7", "engine.kind=vllm-server"], "its own batches",
+     ["engine.kind=vllm-colocate"]),
+    ("adca-grpo", ["adca.gamma=0.9", "adca.prm_steps=1"], "plain GRPO", ["adca.prm_steps=2"]),
+    ("adca-grpo", ["adca.norm=pooled", "adca.prm_steps=0"], "plain GRPO", ["adca.prm_steps=null"]),
+    ("adca-grpo", ["attribution.seed=3", "attribution.method=monte_carlo", "adca.alpha=0"],
+     "nothing is attributed", ["adca.alpha=0.1"]),
+    ("adca-grpo", ["adca.alpha=0.3", "adca.outcome=only_prm"], "beside an outcome",
+     ["adca.outcome=all_steps"]),
+    ("adca-grpo", ["adca.consistent=2"], "set adca.scheme=alloc", ["adca.scheme=allocation"]),
+    ("adca-grpo", ["adca.fix_base=2", "adca.scheme=allocation"], "scheme=decouple",
+     ["adca.scheme=decouple"]),
+    ("adca-grpo", ["adca.total_steps=9", "adca.alpha_progress=0", "adca.alpha_schedule=cosine"],
+     "how far the cosine is", ["adca.alpha_progress=null"]),
+    ("adca-grpo", ["attribution.alternatives=2", "attribution.method=counterfactual",
+                   "attribution.replace=nothing"], "replaced by nothing",
+     ["attribution.replace=sampled"]),
+    ("adca-grpo", ["attribution.seed=2", "attribution.method=llm", "attribution.model=openai:x"],
+     "nobody plays", []),
     ("adca-grpo", ["attribution.alternatives=2", "attribution.method=monte_carlo"],
-     "counterfactual", ["attribution.method=counterfactual"]),
+     "counterfactual", ["attribution.method=counterfactual", "attribution.replace=sampled"]),
 ]  # fmt: skip
 
 
@@ -73,6 +108,39 @@ def test_every_rule_is_met_and_no_profile_breaks_off_at_its_own_settings(tmp_pat
         config = baseline.config()
         for key in RunConfig.model_fields.keys() - {"keep_checkpoints"}:
             assert not unread(config, key), key
+
+
+def test_a_default_warm_up_under_another_schedule_is_no_mistake_and_no_plan_promises_it() -> None:
+    config = find_baseline("bc").config("tiny", ["optim.schedule=constant"])
+    assert at(config, "optim.warmup") > 0
+    told = "\n".join(plan_learning(config))
+    assert ", constant, seed" in told
+    assert ", linear, warm-up 0.1, seed" in "\n".join(plan_learning(RunConfig()))
+    find_baseline("bc").config("tiny", ["optim.schedule=constant", "optim.warmup=0"])
+
+
+def test_who_samples_and_in_batches_is_what_exploration_says() -> None:
+    assert set(MODELS) == set(_OPTIONS)
+    assert [kind for kind, names in _OPTIONS.items() if "max_batch" in names] == ["hf"]
+    sampled = ("temperature", "top_p", "max_tokens")
+    assert all(set(sampled) <= set(names) for names in _OPTIONS.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "override"),
+    [
+        ("grpo", "entropy_coef=-3"),
+        ("adca-grpo", "attribution.rollouts=1000000000"),
+        ("adca-grpo", "attribution.alternatives=0"),
+        (
+            "adca-grpo",
+            "attribution={method: replay, recorded: monte_carlo, policy: self, cache: x}",
+        ),
+    ],
+)
+def test_what_means_nothing_or_can_never_be_is_refused(name: str, override: str) -> None:
+    with pytest.raises(InvalidConfig, match=override.partition("=")[0]):
+        find_baseline(name).config("tiny", [override])
 
 
 @pytest.mark.parametrize("name", ["dpo", "grpo", "adca-grpo"])
