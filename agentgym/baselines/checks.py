@@ -135,6 +135,9 @@ def _of_whole(config: BaseModel) -> Faults:
         yield from _needs("tensorboard", "A curve for TensorBoard", "train")
     if config.optim.trainer:
         yield from caught(lambda: _trainer_arguments(config))
+    first = getattr(config, "bc", None)  # how a first round of BC is optimised
+    if first is not None and first.trainer:
+        yield from caught(lambda: _require_known("SFTConfig", first.trainer))
     yield from caught(lambda: check_attention(config))
     if not isinstance(config, BCConfig):
         return
@@ -208,18 +211,23 @@ def _attribution(config: Any) -> Faults:
 
 def _trainer_arguments(config: RunConfig) -> None:
     """Require that TRL knows what is passed on to it."""
-    import trl
-
     from agentgym.baselines.dpo import DPOConfig
     from agentgym.baselines.grpo import GRPOConfig
-    from agentgym.baselines.training import require_known
 
-    kind: Any = trl.SFTConfig
+    kind = "SFTConfig"
     if isinstance(config, GRPOConfig):
-        kind = trl.GRPOConfig
+        kind = "GRPOConfig"
     elif isinstance(config, DPOConfig):
-        kind = trl.DPOConfig
-    require_known(kind, config.optim.trainer)
+        kind = "DPOConfig"
+    _require_known(kind, config.optim.trainer)
+
+
+def _require_known(kind: str, arguments: dict[str, Any]) -> None:
+    import trl
+
+    from agentgym.baselines.trl_arguments import require_known
+
+    require_known(getattr(trl, kind), arguments)
 
 
 def _model(config: ModelConfig) -> Faults:
