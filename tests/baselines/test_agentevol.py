@@ -180,7 +180,7 @@ def test_what_a_threshold_lets_through_counts_as_solved(
     poor = [attempt(i, 0, score) for i, score in enumerate((0.2, 0.5, 1.0))]
     monkeypatch.setattr("agentgym.baselines.agentevol.explore", lambda *a, **k: poor)
     config = config_of(iterations=1, explore={"envs": [{"env": "maze", "threshold": 0.3}]})
-    (_, row) = train(config, tmp_path, silent)["rows"]
+    (_, row) = train(config, tmp_path, silent)["rounds"]
     assert (row["kept"], row["solved"]) == (2, 2)  # the environment calls one of them solved
 
 
