@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -360,6 +361,9 @@ def test_a_demonstration_from_nothing_to_its_table_and_again(tmp_path: Path) -> 
     run(experiment, folder, lambda _: None)
     assert {p: p.stat().st_mtime_ns for p in folder.rglob("model.safetensors")} == before
     assert show(experiment, folder) == text
+    shutil.rmtree(folder / "maze" / "seed-0" / "agentevol" / "round-1" / "train" / "eval")
+    with pytest.raises(ValueError, match="empty"):  # what one round had is read there
+        show(experiment, folder)
 
 
 def point(
