@@ -32,7 +32,7 @@ from agentgym.baselines.freeing import let_go
 from agentgym.baselines.model import Policy, calm, gather, save_policy
 from agentgym.baselines.processes import team
 from agentgym.baselines.progress import Journal, Pace
-from agentgym.baselines.trl_arguments import require_known as require_known
+from agentgym.baselines.trl_arguments import require_known
 from agentgym.core.errors import InvalidConfig
 from agentgym.rollout.store import write_atomic
 

@@ -149,8 +149,8 @@ def _reproduce(
     from agentgym.baselines.studies.settings import load_settings
 
     settings = load_settings(study, profile, sets)
-    require_studies(reuse)
     if dry:
+        require_studies(reuse)
         _dry_run(study, settings, folder, arms, profile, as_json)
         return
     from agentgym.baselines.checkpoints import is_main

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 
 from agentgym.core import registry
 from agentgym.core.errors import InvalidConfig, UnknownName
-from agentgym.core.yamltext import read_yaml
+from agentgym.core.yamltext import read_yaml, settings_of
 from agentgym.serve.limits import is_loopback
 from agentgym.serve.settings import ServeSettings
 from agentgym.serve.units import duration, size
@@ -99,12 +99,7 @@ def read_config(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidConfig(f"the configuration {path} cannot be read: {error}") from error
-    values = read_yaml(text, str(path), extra="serve")
-    if values is None:
-        return {}
-    if not isinstance(values, dict):
-        raise InvalidConfig(f"{path} must hold names and values, such as 'max_sessions: 1000'")
-    return values
+    return settings_of(read_yaml(text, str(path), extra="serve"), str(path))
 
 
 def _whole(name: str, value: Any) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentgym.agenteval.intervals import Estimate
 from agentgym.baselines.demonstration.draw import plot_arms
-from agentgym.baselines.demonstration.experiment import EnvSettings, Experiment
+from agentgym.baselines.demonstration.experiment import Experiment
 from agentgym.baselines.demonstration.learning import VIEWS, plot_learning
 from agentgym.baselines.demonstration.run import (
     CURVES,
@@ -50,7 +50,10 @@ def measure(experiment: Experiment, folder: Path) -> tuple[list[Line], list[Gap]
             found[name] = dict(zip(seeds, held_out(folder, setting, name, seeds), strict=True))
             given = spent(setting, name, arm_folder(folder, env, seeds[0], name)) if seeds else None
             if name == "agentevol" and setting.iterations > 1 and seeds:
-                lines.append(_first(setting, folder, seeds, found))
+                first = held_out(folder, setting, name, seeds, "round-1")
+                found[FIRST] = dict(zip(seeds, first, strict=True))
+                one_round = spent(setting, name, arm_folder(folder, env, seeds[0], name), 1)
+                lines.append(line(env, FIRST, first, one_round))
             lines.append(line(env, name, list(found[name].values()), given, without))
         for one, other in [*CLAIMS, *OTHERS]:
             seeds = tuple(seed for seed in found.get(one, {}) if seed in found.get(other, {}))
@@ -59,19 +62,6 @@ def measure(experiment: Experiment, folder: Path) -> tuple[list[Line], list[Gap]
                 some = () if len(seeds) == len(experiment.seeds) else seeds
                 gaps.append(gap(env, *pair).model_copy(update={"seeds": some}))
     return lines, gaps
-
-
-def _first(
-    setting: EnvSettings,
-    folder: Path,
-    seeds: tuple[int, ...],
-    found: dict[str, dict[int, list[Episode]]],
-) -> Line:
-    """Return what AgentEvol had reached after its first round; its episodes are put into found."""
-    part = dict(zip(seeds, held_out(folder, setting, "agentevol", seeds, "round-1"), strict=True))
-    found[FIRST] = part
-    run = arm_folder(folder, setting.env, seeds[0], "agentevol")
-    return line(setting.env, FIRST, list(part.values()), spent(setting, "agentevol", run, 1))
 
 
 def show(experiment: Experiment, folder: Path) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym.baselines.checkpoints import finished, is_main, wait_for
+from agentgym.baselines.config import Settings
 from agentgym.baselines.configfile import CONFIG_FILE, to_yaml
 from agentgym.baselines.studies.stages import Stage
 from agentgym.core.errors import InvalidConfig
@@ -36,12 +37,11 @@ def require_studies(folders: Sequence[Path]) -> None:
             )
 
 
-def take_over(stage: Stage, place: Path, folders: Sequence[Path]) -> Path | None:
+def take_over(stage: Stage, folders: Sequence[Path]) -> Path | None:
     """Copy a stage's run from another study that has made it, unless it has been begun here.
 
     Args:
         stage: what is to be trained.
-        place: the folder of the model's arms here.
         folders: other studies.
 
     Returns:
@@ -49,17 +49,37 @@ def take_over(stage: Stage, place: Path, folders: Sequence[Path]) -> Path | None
     """
     if stage.baseline is None or (stage.folder / CONFIG_FILE).exists():
         return None
-    source = next(_same(stage, place, folders), None)
+    source = next(_same(stage, folders), None)
     if source is not None:
         if is_main():
-            _copy(source, stage)
+            copy_whole(source, stage.folder, stage.config)
         wait_for(stage.folder)
     return source
 
 
-def _same(stage: Stage, place: Path, folders: Sequence[Path]) -> Iterator[Path]:
+def copy_whole(source: Path, target: Path, config: Settings | None = None) -> None:
+    """Copy a folder so that it is there as a whole or not at all.
+
+    Args:
+        source: the folder.
+        target: what it becomes; nothing, or an empty folder.
+        config: the settings of the run it is, with the names files have here; None for no run.
+    """
+    scratch = target.with_name(f".{target.name}")
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(source, scratch)
+    if config is not None:
+        write_atomic(scratch / CONFIG_FILE, to_yaml(config))
+    if target.exists():
+        target.rmdir()
+    scratch.rename(target)
+
+
+def _same(stage: Stage, folders: Sequence[Path]) -> Iterator[Path]:
     """Yield the finished runs of other studies that are this stage's."""
-    settings = stage.config.model_dump(mode="json")
+    place = stage.folder.parent
+    ours, _ = _located(stage.config.model_dump(mode="json"), place)
     for folder in folders:
         there = folder / place.name
         for path in sorted(there.glob(f"*/{CONFIG_FILE}")):
@@ -67,7 +87,6 @@ def _same(stage: Stage, place: Path, folders: Sequence[Path]) -> Iterator[Path]:
             if finished(run) is None:
                 continue
             theirs, named = _located(read_yaml_file(path), there)
-            ours, _ = _located(settings, place)
             if ours == theirs and all(_equal(place / name, there / name) for name in named):
                 yield run
 
@@ -101,14 +120,3 @@ def _equal(one: Path, other: Path) -> bool:
         names = [sorted(file.name for file in place.iterdir()) for place in (one, other)]
         return names[0] == names[1] and all(_equal(one / n, other / n) for n in names[0])
     return one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False)
-
-
-def _copy(source: Path, stage: Stage) -> None:
-    """Copy a run, its settings with the names files have here."""
-    scratch = stage.folder.with_name(f".{stage.folder.name}")
-    shutil.rmtree(scratch, ignore_errors=True)
-    shutil.copytree(source, scratch)
-    write_atomic(scratch / CONFIG_FILE, to_yaml(stage.config))
-    if stage.folder.exists():  # empty: it holds no settings
-        stage.folder.rmdir()
-    scratch.rename(stage.folder)

@@ -7,7 +7,6 @@ writes.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from agentgym.baselines.entries import entries
 from agentgym.baselines.examples import env_choice
 from agentgym.baselines.progress import Journal, Say, to_stderr
 from agentgym.baselines.studies.check import check
-from agentgym.baselines.studies.reuse import require_studies, take_over
+from agentgym.baselines.studies.reuse import copy_whole, require_studies, take_over
 from agentgym.baselines.studies.settings import StudySettings
 from agentgym.baselines.studies.stages import Stage, panel, stages
 from agentgym.baselines.studies.start import prepare
@@ -70,7 +69,7 @@ def run(
         chosen = list(stages(study, settings, start, place, arms))
         for stage in chosen:
             about = f"{stage.arm.title}: "
-            source = take_over(stage, place, reuse)
+            source = take_over(stage, reuse)
             if source is not None:
                 say(f"{about}taken over from {source}")
             _train(stage, place, lambda line, about=about: say(about + line))  # type: ignore[misc]
@@ -120,11 +119,7 @@ def _share(stage: Stage, place: Path) -> None:
     source, target = place / other / inner, stage.folder / inner
     begin(stage.config, stage.folder)
     if is_main() and not target.exists():
-        scratch = target.with_name(f".{target.name}")
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(source, scratch)
-        scratch.rename(target)
+        copy_whole(source, target)
     wait_for(target)
 
 
