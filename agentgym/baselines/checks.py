@@ -137,7 +137,7 @@ def _of_whole(config: BaseModel) -> Faults:
         yield from caught(lambda: _trainer_arguments(config))
     first = getattr(config, "bc", None)  # how a first round of BC is optimised
     if first is not None and first.trainer:
-        yield from caught(lambda: _require_known("SFTConfig", first.trainer))
+        yield from caught(lambda: _require_known("SFTConfig", first.trainer, "bc.trainer"))
     yield from caught(lambda: check_attention(config))
     if not isinstance(config, BCConfig):
         return
@@ -219,15 +219,15 @@ def _trainer_arguments(config: RunConfig) -> None:
         kind = "GRPOConfig"
     elif isinstance(config, DPOConfig):
         kind = "DPOConfig"
-    _require_known(kind, config.optim.trainer)
+    _require_known(kind, config.optim.trainer, "optim.trainer")
 
 
-def _require_known(kind: str, arguments: dict[str, Any]) -> None:
+def _require_known(kind: str, arguments: dict[str, Any], setting: str) -> None:
     import trl
 
     from agentgym.baselines.trl_arguments import require_known
 
-    require_known(getattr(trl, kind), arguments)
+    require_known(getattr(trl, kind), arguments, setting)
 
 
 def _model(config: ModelConfig) -> Faults:

@@ -143,12 +143,15 @@ OURS = {
 """What decides an argument that may not be passed on, where a setting does."""
 
 
-def require_known(kind: Callable[..., Any], names: Iterable[str]) -> None:
+def require_known(
+    kind: Callable[..., Any], names: Iterable[str], setting: str = "optim.trainer"
+) -> None:
     """Require that TRL's configuration has some arguments, and that they do here what TRL says.
 
     Args:
         kind: TRL's class of configuration.
-        names: the arguments, as in `optim.trainer`.
+        names: the arguments.
+        setting: where they are given.
 
     Raises:
         InvalidConfig: if TRL does not have one, a setting of ours decides it, or nobody reads it.
@@ -158,15 +161,15 @@ def require_known(kind: Callable[..., Any], names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             near = did_you_mean(name, known)
-            raise InvalidConfig(f"optim.trainer: TRL has no argument {name!r}. {near}")
+            raise InvalidConfig(f"{setting}: TRL has no argument {name!r}. {near}")
         if name in free:
             continue
         if name in OURS:
             raise InvalidConfig(
-                f"optim.trainer: {name} follows from agentgym's own settings: {OURS[name]} "
+                f"{setting}: {name} follows from agentgym's own settings: {OURS[name]} "
                 "(docs/baselines.md); change it there"
             )
         raise InvalidConfig(
-            f"optim.trainer: {name} is of a part of TRL that agentgym replaces or does not use, "
+            f"{setting}: {name} is of a part of TRL that agentgym replaces or does not use, "
             "so it would do nothing or something else than TRL says of it; leave it out"
         )
